@@ -1,0 +1,1 @@
+"""What people read: progress bars on stderr, tables on the terminal."""

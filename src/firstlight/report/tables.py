@@ -1,0 +1,34 @@
+"""The one table printer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def format_table(header: Sequence[str], rows: Sequence[Sequence[Any]], right: str = "") -> str:
+    """Lay rows out in columns of plain text, as wide as their longest cell.
+
+    Arguments:
+        header: the names of the columns.
+        rows: the cells; floats are written with four significant digits.
+        right: one letter a column, `r` to align it right, anything else left; shorter strings are filled with `l`.
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(header)]
+    sides = right.ljust(len(header), "l")
+
+    def line(values: Sequence[str]) -> str:
+        padded = (
+            value.rjust(width) if side == "r" else value.ljust(width)
+            for value, width, side in zip(values, widths, sides, strict=True)
+        )
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(header), line(["-" * width for width in widths]), *(line(row) for row in cells)])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)

@@ -1,0 +1,73 @@
+"""Associations of a token: the entries of a basis function, ranked for reproduction (raw) or for reading (lift)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float64
+
+from firstlight.errors import FirstlightError
+from firstlight.statistics import layout
+from firstlight.statistics.basis import ROWS_AT_ONCE, columns_of, rows_of
+
+if TYPE_CHECKING:
+    from firstlight.statistics.statistics import Basis, Statistics
+
+
+def associations(
+    stats: "Statistics", token: str, basis: "Basis", k: int, score: str, direction: str, min_count: int
+) -> list[tuple[str, float]]:
+    """Return the k best (token, score); see `Statistics.top`."""
+    if score not in ("lift", "raw"):
+        raise FirstlightError(f"score {score!r}: expected lift or raw")
+    if direction not in ("out", "in"):
+        raise FirstlightError(f"direction {direction!r}: expected out or in")
+    if k < 1:
+        raise FirstlightError(f"k = {k}: expected at least 1")
+    chosen = stats.tokens.id_of(token)
+    candidates = np.flatnonzero(stats.token_count >= min_count)
+    scores = np.full(len(stats.vocabulary), -np.inf)
+    if score == "raw":
+        scores[candidates] = _line(stats, basis, chosen, direction)[candidates]
+    elif basis in ("bigram", "context"):
+        scores[candidates] = _lift(stats, basis, chosen, direction)[candidates]
+    else:
+        candidates = candidates[candidates != chosen]
+        scores[candidates] = _cosines(stats, basis, chosen, direction, candidates)
+    best = np.argsort(-scores, kind="stable")[: min(k, len(candidates))]
+    return [(stats.vocabulary[index], float(scores[index])) for index in best]
+
+
+def _line(stats: "Statistics", basis: "Basis", token: int, direction: str) -> Float64[np.ndarray, " token"]:
+    one = np.array([token])
+    return rows_of(stats, basis, one)[0] if direction == "out" else columns_of(stats, basis, one)[:, 0]
+
+
+def _lift(stats: "Statistics", basis: "Basis", token: int, direction: str) -> Float64[np.ndarray, " token"]:
+    """Divide the uncentred entries by the product of their margins: 1 is what independence gives."""
+    one = slice(token, token + 1)
+    if basis == "bigram":
+        counts = stats.bigrams.counts
+        line = (counts[[token]] if direction == "out" else counts[:, [token]]).toarray().ravel().astype(float)
+        rows, columns = stats.token_count.astype(float), stats.bigrams.next_count.astype(float)
+    else:
+        selection = (one, slice(None)) if direction == "out" else (slice(None), one)
+        line = layout.read(stats.group, "context_sum", *selection).ravel() * 2.0 ** -int(stats.facts["context_bits"])
+        # A prefix's shares sum to 1, so the row margins are the counts of next tokens.
+        rows, columns = stats.bigrams.next_count.astype(float), layout.read(stats.group, "context_column_sum")
+    own, others = (rows[token], columns) if direction == "out" else (columns[token], rows)
+    expected = own * others / stats.positions
+    return np.divide(line, expected, out=np.zeros_like(line), where=expected > 0)
+
+
+def _cosines(
+    stats: "Statistics", basis: "Basis", token: int, direction: str, candidates: np.ndarray
+) -> Float64[np.ndarray, " candidate"]:
+    """Compare the token's row (or column) with each candidate's, a piece of the matrix at a time."""
+    own = _line(stats, basis, token, direction)
+    scores = np.zeros(len(candidates))
+    for start in range(0, len(candidates), ROWS_AT_ONCE):
+        part = candidates[start : start + ROWS_AT_ONCE]
+        lines = rows_of(stats, basis, part) if direction == "out" else columns_of(stats, basis, part).T
+        size = np.linalg.norm(lines, axis=1) * np.linalg.norm(own)
+        scores[start : start + ROWS_AT_ONCE] = np.divide(lines @ own, size, out=np.zeros(len(part)), where=size > 0)
+    return scores

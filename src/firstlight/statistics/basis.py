@@ -1,0 +1,122 @@
+"""The basis functions as float64, from the integers of a store: rows or columns at a time.
+
+With C the bigram counts, P positions, V tokens, alpha = C 1 / P and beta = C^T alpha / P,
+
+    bigram              B     = C / P - alpha 1^T / V
+    interchangeability  Sigma = B^T B = C^T C / P^2 - (beta 1^T + 1 beta^T) / V + 1 (alpha . alpha) 1^T / V^2
+    context             Phi   = (S - 1 c^T / V) / P          S the context sums, c their column sums
+    composed            G     = Sigma Phi
+    attention           Q     = attention sums / P
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float64, Int64
+from scipy.sparse import csr_array
+
+from firstlight.statistics import layout
+from firstlight.statistics.compose import block_width, composed_columns, composer
+
+if TYPE_CHECKING:
+    from firstlight.statistics.statistics import Basis, Statistics
+
+# Rows of a V x V array are read this many at a time when all are wanted.
+ROWS_AT_ONCE = 1024
+
+
+def rows_of(stats: "Statistics", basis: "Basis", tokens: Int64[np.ndarray, " chosen"]) -> Float64[np.ndarray, "chosen token"]:
+    """Return the chosen rows of a basis function."""
+    if basis == "bigram":
+        return _bigram_rows(stats, tokens)
+    if basis == "interchangeability":
+        return _interchangeability_rows(stats, tokens)
+    if basis == "context":
+        return _context(stats, _stored(stats, "context_sum", tokens, by_row=True), slice(None))
+    if basis == "attention":
+        stats.require_attention()
+        return _attention(stats, _stored(stats, "attention_sum", tokens, by_row=True), slice(None))
+    if len(tokens) == len(stats.vocabulary) and (tokens == np.arange(len(tokens))).all():
+        return columns_of(stats, "composed", tokens)
+    return _composed_rows(stats, tokens)
+
+
+def columns_of(
+    stats: "Statistics", basis: "Basis", tokens: Int64[np.ndarray, " chosen"]
+) -> Float64[np.ndarray, "token chosen"]:
+    """Return the chosen columns of a basis function."""
+    if basis == "bigram":
+        counts = csr_array(stats.bigrams.counts[:, tokens]).toarray() / stats.positions
+        return np.asarray(counts - stats.alpha[:, None] / len(stats.alpha))
+    if basis == "interchangeability":
+        return np.ascontiguousarray(_interchangeability_rows(stats, tokens).T)
+    if basis == "context":
+        return _context(stats, _stored(stats, "context_sum", tokens, by_row=False), tokens)
+    if basis == "attention":
+        stats.require_attention()
+        return _attention(stats, _stored(stats, "attention_sum", tokens, by_row=False), tokens)
+    source = composer(stats.bigrams, int(stats.facts["context_bits"]))
+    column_sum = layout.read(stats.group, "context_column_sum")
+    result = np.empty((len(stats.vocabulary), len(tokens)))
+    width = block_width(len(stats.vocabulary))
+    for start in range(0, len(tokens), width):
+        part = tokens[start : start + width]
+        context = _stored(stats, "context_sum", part, by_row=False)
+        result[:, start : start + width] = composed_columns(source, context, column_sum[part])
+    return result
+
+
+def _bigram_rows(stats: "Statistics", tokens: np.ndarray) -> np.ndarray:
+    dense = csr_array(stats.bigrams.counts[tokens]).toarray() / stats.positions
+    dense -= stats.alpha[tokens, None] / len(stats.alpha)
+    return np.asarray(dense)
+
+
+def _interchangeability_rows(stats: "Statistics", tokens: np.ndarray) -> np.ndarray:
+    counts, alpha, size = stats.bigrams.counts, stats.alpha, len(stats.alpha)
+    beta = (counts.T @ alpha) / stats.positions
+    # The product of counts is one of integers, so it is exact and the result exactly symmetric.
+    product = csr_array(csr_array(counts[:, tokens].T) @ counts).toarray() / float(stats.positions) ** 2
+    product -= (beta[tokens, None] + beta[None, :]) / size
+    product += float(alpha @ alpha) / size**2
+    return np.asarray(product)
+
+
+def _context(stats: "Statistics", sums: np.ndarray, columns: slice | np.ndarray) -> np.ndarray:
+    values = sums * 2.0 ** -int(stats.facts["context_bits"])
+    values -= layout.read(stats.group, "context_column_sum")[columns] / len(stats.vocabulary)
+    values /= stats.positions
+    return np.asarray(values)
+
+
+def _attention(stats: "Statistics", sums: np.ndarray, columns: slice | np.ndarray) -> np.ndarray:
+    values = np.ldexp(sums.astype(np.float64), -layout.read(stats.group, "attention_exponent")[columns])
+    values /= stats.positions
+    return np.asarray(values)
+
+
+def _composed_rows(stats: "Statistics", tokens: np.ndarray) -> np.ndarray:
+    sigma = _interchangeability_rows(stats, tokens)
+    result = np.zeros_like(sigma)
+    for start in range(0, len(stats.vocabulary), ROWS_AT_ONCE):
+        part = np.arange(start, min(start + ROWS_AT_ONCE, len(stats.vocabulary)))
+        result += sigma[:, part] @ rows_of(stats, "context", part)
+    return result
+
+
+def _stored(stats: "Statistics", name: str, tokens: np.ndarray, by_row: bool) -> np.ndarray:
+    """Read chosen rows or columns of a stored array: as a slice when they are consecutive, chunk after chunk when not."""
+    if len(tokens) and (np.diff(tokens) == 1).all():
+        chosen: slice | np.ndarray = slice(int(tokens[0]), int(tokens[-1]) + 1)
+        return layout.read(stats.group, name, *((chosen, slice(None)) if by_row else (slice(None), chosen)))
+    size = len(stats.vocabulary)
+    result = np.empty((len(tokens), size) if by_row else (size, len(tokens)), np.int64)
+    side = layout.chunk_side(size)
+    for start in np.unique(tokens // side) * side:
+        within = np.flatnonzero((tokens >= start) & (tokens < start + side))
+        low, high = int(tokens[within].min()), int(tokens[within].max()) + 1
+        if by_row:
+            result[within] = layout.read(stats.group, name, slice(low, high), slice(None))[tokens[within] - low]
+        else:
+            result[:, within] = layout.read(stats.group, name, slice(None), slice(low, high))[:, tokens[within] - low]
+    return result

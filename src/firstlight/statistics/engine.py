@@ -1,0 +1,226 @@
+"""Counting: corpus in, statistics store out. The function to read first is `count`."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import zarr
+
+from firstlight.corpus.corpus import Corpus
+from firstlight.errors import FirstlightError
+from firstlight.files import fingerprint, parse_bytes, publish, sha256_of
+from firstlight.report.progress import say, short_number
+from firstlight.statistics import fixed_point, layout, passes
+from firstlight.statistics.bigrams import Bigrams
+from firstlight.statistics.compose import composer
+from firstlight.statistics.passes import Job
+from firstlight.statistics.plan import make_plan
+from firstlight.statistics.scratch import Scratch, claimed
+from firstlight.statistics.segments import Workers
+from firstlight.statistics.statistics import Statistics, open_statistics
+from firstlight.statistics.warm_up import measure_scatter, warm_up
+from firstlight.version import __version__
+
+
+@dataclass
+class Clock:
+    """Wall seconds of each stage, in order."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a block under a name."""
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def count(
+    corpus: Corpus,
+    out: str | Path,
+    *,
+    workers: int | None = None,
+    memory: str | int = "8GiB",
+    progress: bool = False,
+    clock: Clock | None = None,
+) -> Statistics:
+    """Count all statistics of a corpus into a Zarr store and open it.
+
+    The result is the same bit for bit whatever the workers and the memory. A count that was killed goes on when it is
+    called again.
+
+    Arguments:
+        corpus: what to count.
+        out: a folder, or an fsspec URL such as `s3://bucket/stats`.
+        workers: threads; all cores when None.
+        memory: what the process may hold, as bytes or as text such as `8GiB`.
+        progress: whether to print the plan and progress on stderr.
+        clock: receives the wall time of each stage.
+    """
+    if int(corpus.manifest["windows"]) == 0:
+        raise FirstlightError(f"{corpus.path}: a corpus without windows; nothing to count")
+    key = fingerprint([layout.FORMAT, layout.FORMAT_VERSION, corpus.fingerprint])
+    return run_count([corpus], out, key, passes.count_bigrams, passes.count_context, workers, memory, progress, clock or Clock())
+
+
+def run_count(
+    corpora: Sequence[Corpus],
+    out: str | Path,
+    key: str,
+    count_bigrams: Callable[[Job], Bigrams],
+    count_context: Callable[[Job, Bigrams, passes.Head], None],
+    workers: int | None,
+    memory: str | int,
+    show: bool,
+    clock: Clock,
+) -> Statistics:
+    """Do the passes, with the two that add over corpora given: counted, or summed from finished stores."""
+    place, remote = _destination(out)
+    existing = _existing(place, remote)
+    if existing is not None and existing.facts["key"] == key:
+        if show:
+            say(f"{place if remote is None else remote}: already counted, nothing to do")
+        return existing
+    threads = check_workers(workers)
+    limit = parse_bytes(memory) if isinstance(memory, str) else memory
+    with clock.stage("kernels ready"):
+        warm_up(corpora)
+        speed = measure_scatter()
+    plan = make_plan(list(corpora), threads, limit, speed)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if show:
+        say(plan.describe())
+    with claimed(place, key) as (scratch, resumed), Workers(threads) as pool:
+        if resumed and show:
+            say(f"resuming the count of {out} that was stopped")
+        job = Job(corpora, plan, scratch, pool, show)
+        with clock.stage("bigrams"):
+            bigrams = count_bigrams(job)
+            fixed_point.refuse_context_overflow(bigrams.next_count, plan.window)
+        head = passes.choose_head(bigrams, plan.head)
+        with clock.stage("context"):
+            count_context(job, bigrams, head)
+        _finish_additive(job, bigrams)
+        if corpora:
+            _second_pass(job, bigrams, head, clock)
+        with clock.stage("publish"):
+            _finish(scratch, job, key, bigrams, head)
+            if remote is None:
+                publish(scratch.folder, place)
+            else:
+                _upload(scratch.folder, remote)
+    if show:
+        rate = 2 * plan.pairs / max(1e-9, sum(clock.seconds.get(name, 0) for name in ("context", "prefix means", "attention")))
+        say(f"counted {short_number(plan.pairs)} pairs twice over at {short_number(rate)} pairs/s")
+    return open_statistics(place if remote is None else remote)
+
+
+def check_workers(workers: int | None) -> int:
+    """Return how many threads to run: the cores this process may use when not told."""
+    if workers is None:
+        return len(os.sched_getaffinity(0))
+    if workers < 1:
+        raise FirstlightError(f"--workers {workers}: expected at least 1")
+    return workers
+
+
+def _second_pass(job: Job, bigrams: Bigrams, head: passes.Head, clock: Clock) -> None:
+    """Do what depends on the composed matrix of the whole: attention and position."""
+    column_sum = passes.context_column_sum(job)
+    with clock.stage("composition"):
+        composed = passes.compose(job, composer(bigrams, fixed_point.context_bits(job.plan.window)), column_sum)
+    with clock.stage("prefix means"):
+        position, largest_mean = passes.average_prefixes(job, bigrams, composed)
+    with clock.stage("attention"):
+        exponents = fixed_point.key_exponents(composed.column_max, column_sum, largest_mean)
+        passes.count_attention(job, bigrams, head, composed, exponents)
+    layout.save(job.scratch.group, "attention_exponent", exponents, ("key",))
+    layout.save(job.scratch.group, "position", position / bigrams.positions, ("offset",))
+
+
+def _finish_additive(job: Job, bigrams: Bigrams) -> None:
+    group = job.scratch.group
+    layout.save_vocabulary(group, job.corpora[0].vocabulary)
+    layout.save(group, "token_count", bigrams.token_count, ("current",))
+    layout.save(group, "next_count", bigrams.next_count, ("next",))
+    layout.save(group, "bigram_indptr", bigrams.counts.indptr.astype(np.int64), ("row",))
+    layout.save(group, "bigram_indices", bigrams.counts.indices.astype(np.int32), ("entry",))
+    layout.save(group, "bigram_count", bigrams.counts.data, ("entry",))
+    layout.save(group, "context_column_sum", passes.context_column_sum(job), ("prefix",))
+
+
+def _finish(scratch: Scratch, job: Job, key: str, bigrams: Bigrams, head: passes.Head) -> None:
+    """Write the facts of the store last: a group without them does not open."""
+    scratch.remove()
+    facts = {
+        "format": layout.FORMAT,
+        "format_version": layout.FORMAT_VERSION,
+        "firstlight": __version__,
+        "key": key,
+        "vocabulary_size": job.plan.vocabulary,
+        "window": job.plan.window,
+        "windows": job.plan.windows,
+        "positions": bigrams.positions,
+        "context_bits": fixed_point.context_bits(job.plan.window),
+        "head_tokens": [int(token) for token in head.tokens],
+        "corpora": [_remember(corpus) for corpus in job.corpora],
+        "has_attention": True,
+    }
+    zarr.open_group(scratch.folder, mode="r+").attrs.update(facts)
+
+
+def _remember(corpus: Corpus) -> dict[str, Any]:
+    """Return what finds a member corpus again and tells whether it is still the same."""
+    return {
+        "path": str(corpus.path.resolve()),
+        "fingerprint": corpus.fingerprint,
+        "windows": int(corpus.manifest["windows"]),
+        "positions": corpus.positions,
+        "manifest_sha256": sha256_of(corpus.path / "manifest.json"),
+    }
+
+
+def _destination(out: str | Path) -> tuple[Path, str | None]:
+    """Return where to work and publish, and the URL to upload to if `out` is one."""
+    if "://" not in str(out):
+        return Path(out), None
+    local = Path(tempfile.gettempdir()) / f"firstlight-{fingerprint(str(out))[:16]}"
+    return local, str(out)
+
+
+def _existing(place: Path, remote: str | None) -> Statistics | None:
+    """Return the finished store at the destination, if there is one; refuse to replace anything else."""
+    if remote is not None:
+        filesystem, path = fsspec.core.url_to_fs(remote)
+        return open_statistics(remote) if filesystem.exists(f"{path}/zarr.json") else None
+    if not place.exists():
+        return None
+    if not place.is_dir():
+        raise FirstlightError(f"--out {place}: a file; expected a folder that is new or holds statistics")
+    if not any(place.iterdir()):
+        return None
+    try:
+        return open_statistics(place)
+    except FirstlightError as error:
+        raise FirstlightError(f"--out {place}: not empty and not statistics, so it is not replaced ({error})") from None
+
+
+def _upload(folder: Path, url: str) -> None:
+    """Copy a finished store to a URL, the group's own metadata last: until then nothing opens there."""
+    filesystem, target = fsspec.core.url_to_fs(url)
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / "zarr.json")
+    for path in [*files, folder / "zarr.json"]:
+        remote = f"{target}/{path.relative_to(folder).as_posix()}"
+        filesystem.makedirs(remote.rsplit("/", 1)[0], exist_ok=True)
+        filesystem.put_file(str(path), remote)
+    import shutil
+
+    shutil.rmtree(folder)

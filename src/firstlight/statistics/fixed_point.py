@@ -1,0 +1,94 @@
+"""Fixed point: sums that do not depend on their order, with scales chosen so that nothing overflows or is lost.
+
+A sum of float64 numbers depends on the order of its terms, so on the number of workers and the order of windows. A sum of
+int64 numbers does not. Every accumulated quantity is therefore an integer times a power of two.
+
+- Context shares 1/t have one scale for a window length, whatever the corpus, so that the sums of two corpora add.
+- Terms of the attention and position statistics depend on the composed matrix of the very corpus; their scales are the
+  finest for which a bound computed beforehand shows that no sum can overflow.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import Float64, Int32, Int64
+
+from firstlight.errors import FirstlightError
+
+# A term is rounded by adding and subtracting 1.5 * 2**52, which is exact below 2**51.
+TERM_BITS = 51
+# Sums stay below 2**62: half of an int64 is left for the rounding of the bounds themselves.
+SUM_BITS = 62
+# Integer rows of the composed matrix are exact as float64 below 2**53, and a sum over a prefix must stay below 2**62.
+ROW_BITS = 52
+
+
+def context_bits(window: int) -> int:
+    """Return the scale of the context shares: 1/T is stored to one part in 2**31, the larger shares better."""
+    return 30 + (window - 1).bit_length()
+
+
+def context_weights(window: int) -> Int64[np.ndarray, " position"]:
+    """Return 1/t for t = 1..T in fixed point, each rounded to nearest."""
+    one = 1 << context_bits(window)
+    return np.array([(2 * one + t) // (2 * t) for t in range(1, window + 1)], np.int64)
+
+
+def refuse_context_overflow(next_count: Int64[np.ndarray, " next"], window: int) -> None:
+    """Raise an error if a context sum could pass the largest int64: its share of each prefix is at most 1."""
+    largest = int(next_count.max(initial=0))
+    if (largest + 1) << context_bits(window) >= 1 << (SUM_BITS + 1):
+        limit = 1 << (SUM_BITS + 1 - context_bits(window))
+        raise FirstlightError(
+            f"context sums would overflow: token {int(next_count.argmax())} is the next token {largest:,} times, "
+            f"at most {limit - 2:,} fit windows of {window}; count a part of the corpus"
+        )
+
+
+def ceil_log2(bound: float) -> int:
+    """Return the smallest e with bound <= 2**e; 0 for a bound of 0."""
+    if bound == 0:
+        return 0
+    fraction, exponent = math.frexp(bound)
+    return exponent - 1 if fraction == 0.5 else exponent
+
+
+def row_exponents(rows: Float64[np.ndarray, "next prefix"], window: int) -> Int32[np.ndarray, " next"]:
+    """Return for each row the finest scale at which a sum over a prefix of T entries stays within SUM_BITS."""
+    bits = min(ROW_BITS, SUM_BITS - window.bit_length())
+    largest = np.abs(rows).max(axis=1)
+    return np.array([bits - ceil_log2(float(value)) for value in largest], np.int32)
+
+
+def key_exponents(
+    column_max: Float64[np.ndarray, " key"], column_sum: Float64[np.ndarray, " key"], largest_mean: float
+) -> Int32[np.ndarray, " key"]:
+    """Return the scale of each column of the attention sums.
+
+    A term is (count/t) (g - m): its count/t is at most 1 and sums, over all queries, to the column sum of the context.
+
+    Arguments:
+        column_max: the largest |g| of each key.
+        column_sum: the sum over positions of count/t.
+        largest_mean: the largest |m|.
+    """
+    size = column_max + largest_mean
+    return np.array(
+        [
+            min(TERM_BITS - 1 - ceil_log2(float(s)), SUM_BITS - 1 - ceil_log2(float(s * c)))
+            for s, c in zip(size, column_sum, strict=True)
+        ],
+        np.int32,
+    )
+
+
+def offset_exponent(largest: float, inverse_sum: float) -> int:
+    """Return the scale of the position sums: terms g/t and m/t, the sum of all 1/t being `inverse_sum`."""
+    return min(TERM_BITS - 1 - ceil_log2(largest), SUM_BITS - 1 - ceil_log2(largest * inverse_sum))
+
+
+def column_sums(block: Int64[np.ndarray, "next prefix"]) -> Float64[np.ndarray, " prefix"]:
+    """Return the sums of integer columns, exact but for one rounding: entries are added in two halves."""
+    low = (block & 0xFFFFFFFF).sum(axis=0)
+    high = (block >> 32).sum(axis=0)
+    return np.array([float((int(h) << 32) + int(lo)) for h, lo in zip(high, low, strict=True)])

@@ -1,0 +1,304 @@
+"""Compiled loops over token ids: the passes over all (prefix, next) pairs of a corpus.
+
+Nothing here is one-hot and nothing here is a float sum whose order could change: every accumulator is an int64 in
+fixed point, so the result does not depend on the number of workers, the order of windows or the memory at hand.
+
+Text is Zipfian, and the loops follow it. A few *head* tokens stand in nearly every prefix: their columns are a narrow
+strip that is updated as a dense vector, without any gather or scatter. All other tokens, the *tail*, are visited through
+their postings (the places where they occur), one token at a time, so that the row being filled and the row being read
+stay in the cache; a token that occurs several times in a prefix is visited once with its count.
+
+Names: a window holds tokens x_0 .. x_T; position t has the query x_t, the next token x_{t+1} and the prefix x_0 .. x_t.
+`lengths` says how many tokens of each row are real. Keys are prefix tokens.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+# Adding and subtracting 1.5 * 2**52 rounds a float64 below 2**51 to the nearest integer, and unlike a call to rint it
+# is compiled to two vector instructions.
+ROUND = 6755399441055744.0
+
+Array = np.ndarray[Any, Any]
+
+
+@njit(cache=True, nogil=True)
+def count_tokens(windows: Array, lengths: Array, current: Array, following: Array) -> None:
+    """Add each token's occurrences as current and as next token."""
+    for i in range(windows.shape[0]):
+        for t in range(lengths[i] - 1):
+            current[windows[i, t]] += 1
+            following[windows[i, t + 1]] += 1
+
+
+@njit(cache=True, nogil=True)
+def postings(windows: Array, lengths: Array, skip: Array, low: int, high: int, of_next: int) -> tuple[Array, Array, Array]:
+    """List the places of each token in [low, high), token by token, in order of window and position.
+
+    Arguments:
+        skip: tokens that are left out (nonzero).
+        of_next: 0 lists t with x_t = token, 1 lists t with x_{t+1} = token.
+
+    Returns:
+        starts (high - low + 1), and for each place its window and its t.
+    """
+    starts = np.zeros(high - low + 1, np.int64)
+    for i in range(windows.shape[0]):
+        for t in range(lengths[i] - 1):
+            token = np.int64(windows[i, t + of_next])
+            if low <= token < high and skip[token] == 0:
+                starts[token - low + 1] += 1
+    for token in range(high - low):
+        starts[token + 1] += starts[token]
+    fill = starts[:-1].copy()
+    places = np.empty(starts[-1], np.int32)
+    times = np.empty(starts[-1], np.int32)
+    for i in range(windows.shape[0]):
+        for t in range(lengths[i] - 1):
+            token = np.int64(windows[i, t + of_next])
+            if low <= token < high and skip[token] == 0:
+                at = fill[token - low]
+                fill[token - low] = at + 1
+                places[at] = i
+                times[at] = t
+    return starts, places, times
+
+
+@njit(cache=True, nogil=True)
+def bigram_rows(windows: Array, starts: Array, places: Array, times: Array, vocabulary: int) -> tuple[Array, Array, Array]:
+    """Count the next tokens of each posted token, as the three arrays of a compressed sparse row matrix."""
+    rows = starts.shape[0] - 1
+    indptr = np.zeros(rows + 1, np.int64)
+    indices = np.empty(starts[-1], np.int32)
+    data = np.empty(starts[-1], np.int64)
+    counts = np.zeros(vocabulary, np.int64)
+    touched = np.empty(vocabulary, np.int32)
+    filled = 0
+    for row in range(rows):
+        distinct = 0
+        for at in range(starts[row], starts[row + 1]):
+            following = np.int64(windows[places[at], times[at] + 1])
+            if counts[following] == 0:
+                touched[distinct] = following
+                distinct += 1
+            counts[following] += 1
+        ordered = np.sort(touched[:distinct])
+        for following in ordered:
+            indices[filled] = following
+            data[filled] = counts[following]
+            counts[following] = 0
+            filled += 1
+        indptr[row + 1] = filled
+    return indptr, indices[:filled].copy(), data[:filled].copy()
+
+
+@njit(cache=True, nogil=True)
+def context_head(windows: Array, lengths: Array, weights: Array, slots: Array, strip: Array) -> None:
+    """Add (1/t) * (count of each head token in the prefix) to the row of each next token.
+
+    Arguments:
+        weights: 1/t in fixed point.
+        slots: for each token its column in the strip, or -1.
+        strip: next token x head token, int64, added to.
+    """
+    width = strip.shape[1]
+    counts = np.zeros(width, np.int64)
+    for i in range(windows.shape[0]):
+        counts[:] = 0
+        for t in range(lengths[i] - 1):
+            slot = slots[windows[i, t]]
+            if slot >= 0:
+                counts[slot] += 1
+            row = strip[windows[i, t + 1]]
+            weight = weights[t]
+            for a in range(width):
+                row[a] += weight * counts[a]
+
+
+@njit(cache=True, nogil=True)
+def context_tail(
+    windows: Array, lengths: Array, starts: Array, places: Array, times: Array, weights: Array, low: int, high: int, rows: Array
+) -> None:
+    """Do the same for posted tokens [low, high): `rows` is key x next token, int64, added to.
+
+    Between two occurrences of the key its count in the prefix is constant, so the inner loop is a scatter of weights.
+    """
+    for key in range(low, high):
+        row = rows[key]
+        count = 0
+        for at in range(starts[key], starts[key + 1]):
+            i = places[at]
+            begin = np.int64(times[at])
+            if at == starts[key] or places[at - 1] != i:
+                count = 0
+            count += 1
+            end = np.int64(lengths[i]) - 1
+            if at + 1 < starts[key + 1] and places[at + 1] == i:
+                end = np.int64(times[at + 1])
+            following = windows[i, begin + 1 : end + 1]
+            shares = weights[begin:end]
+            for t in range(end - begin):
+                row[following[t]] += count * shares[t]
+
+
+@njit(cache=True, nogil=True)
+def prefix_means(
+    windows: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    composed: Array,
+    exponents: Array,
+    inverse: Array,
+    offset_scale: float,
+    low: int,
+    high: int,
+    means: Array,
+    offsets: Array,
+) -> None:
+    """Compute m_t, the mean of g[t, j] over the prefix, and sum g[t, j] / t by offset t - j.
+
+    Arguments:
+        composed: rows of the composed matrix for the posted next tokens, as integers scaled by 2**exponents, so that
+            the sums over a prefix are exact in any order.
+        inverse: 1/t.
+        means: window x position, written at the posted positions.
+        offsets: T integers scaled by offset_scale, added to. Offset m stands at T - 1 - m, which makes the inner loop
+            run forwards.
+    """
+    steps = means.shape[1]
+    values = np.empty(steps, np.int64)
+    for key in range(low, high):
+        row = composed[key]
+        unit = np.ldexp(1.0, -exponents[key])
+        first = starts[key]
+        while first < starts[key + 1]:
+            i = places[first]
+            tokens = windows[i]
+            total = np.int64(0)
+            begin = 0
+            at = first
+            while at < starts[key + 1] and places[at] == i:
+                t = np.int64(times[at])
+                part = tokens[begin : t + 1]
+                stored = values[begin : t + 1]
+                for j in range(t + 1 - begin):
+                    value = row[part[j]]
+                    stored[j] = value
+                    total += value
+                means[i, t] = (np.float64(total) * unit) * inverse[t]
+                begin = t + 1
+                factor = unit * inverse[t] * offset_scale
+                target = offsets[steps - 1 - t :]
+                for j in range(t + 1):
+                    target[j] += np.int64((np.float64(values[j]) * factor + ROUND) - ROUND)
+                at += 1
+            first = at
+
+
+@njit(cache=True, nogil=True)
+def mean_offsets(lengths: Array, means: Array, inverse: Array, offset_scale: float, at_position: Array) -> float:
+    """Add m_t / t in fixed point to each position's sum, and return the largest |m_t|."""
+    largest = 0.0
+    for i in range(means.shape[0]):
+        for t in range(lengths[i] - 1):
+            mean = means[i, t]
+            largest = max(largest, abs(mean))
+            at_position[t] += np.int64((mean * inverse[t] * offset_scale + ROUND) - ROUND)
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def attention_head(
+    windows: Array, lengths: Array, composed: Array, means: Array, inverse: Array, scales: Array, slots: Array, strip: Array
+) -> None:
+    """Add (count / t) * (g - m_t) of each head token in the prefix to the row of each query token.
+
+    Arguments:
+        composed: next token x head token, float64.
+        scales: the fixed-point scale of each head token, a power of two.
+        strip: query token x head token, int64, added to.
+    """
+    width = strip.shape[1]
+    counts = np.zeros(width, np.float64)
+    for i in range(windows.shape[0]):
+        counts[:] = 0.0
+        for t in range(lengths[i] - 1):
+            slot = slots[windows[i, t]]
+            if slot >= 0:
+                counts[slot] += scales[slot]
+            values = composed[windows[i, t + 1]]
+            row = strip[windows[i, t]]
+            mean = means[i, t]
+            share = inverse[t]
+            for a in range(width):
+                row[a] += np.int64((counts[a] * share * (values[a] - mean) + ROUND) - ROUND)
+
+
+@njit(cache=True, nogil=True)
+def attention_tail(
+    windows: Array,
+    lengths: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    composed: Array,
+    means: Array,
+    inverse: Array,
+    scales: Array,
+    low: int,
+    high: int,
+    rows: Array,
+) -> None:
+    """Do the same for posted keys [low, high): `composed` is key x next token, `rows` is key x query token."""
+    for key in range(low, high):
+        row = rows[key]
+        values = composed[key]
+        scaled = 0.0
+        for at in range(starts[key], starts[key + 1]):
+            i = places[at]
+            begin = np.int64(times[at])
+            if at == starts[key] or places[at - 1] != i:
+                scaled = 0.0
+            scaled += scales[key]
+            end = np.int64(lengths[i]) - 1
+            if at + 1 < starts[key + 1] and places[at + 1] == i:
+                end = np.int64(times[at + 1])
+            tokens = windows[i, begin : end + 1]
+            mean = means[i, begin:end]
+            shares = inverse[begin:end]
+            for t in range(end - begin):
+                term = scaled * shares[t] * (values[tokens[t + 1]] - mean[t])
+                row[tokens[t]] += np.int64((term + ROUND) - ROUND)
+
+
+@njit(cache=True, nogil=True)
+def sparse_times_block(indptr: Array, indices: Array, data: Array, block: Array, low: int, high: int, out: Array) -> None:
+    """Write rows [low, high) of (sparse matrix) x (dense block), each entry summed in the order of the sparse row."""
+    width = block.shape[1]
+    for row in range(low, high):
+        target = out[row]
+        target[:] = 0.0
+        for at in range(indptr[row], indptr[row + 1]):
+            source = block[indices[at]]
+            value = data[at]
+            for a in range(width):
+                target[a] += value * source[a]
+
+
+@njit(cache=True, nogil=True)
+def scatter_speed(ids: Array, row: Array, repeats: int) -> None:
+    """Add one at each id, over and over: the plain scatter into a cache-resident row that all pair loops are held against."""
+    for _ in range(repeats):
+        for at in range(ids.shape[0]):
+            row[ids[at]] += 1
+
+
+@njit(cache=True, nogil=True)
+def weighted_sum(weights: Array, rows: Array, out: Array) -> None:
+    """Add the weighted sum of rows to `out`, row after row."""
+    for a in range(rows.shape[0]):
+        for b in range(rows.shape[1]):
+            out[b] += weights[a] * rows[a, b]

@@ -1,0 +1,142 @@
+"""The plan: how many pairs, how much memory, which blocks, how long; made and printed before any work."""
+
+import resource
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstlight.corpus.corpus import Corpus
+from firstlight.errors import FirstlightError
+from firstlight.files import format_bytes
+from firstlight.report.progress import short_number
+from firstlight.statistics.compose import block_width
+from firstlight.statistics.layout import chunk_side
+from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment
+
+# Tokens whose columns are a dense strip: few, since the strip is updated at every position.
+HEAD_TOKENS = 64
+# Seconds a pair takes, over both passes, in units of one plain scatter-add on the same machine (see docs/benchmarks.md).
+SCATTERS_PER_PAIR = 5.0
+# Multiply-adds of the composed matrix take this many scatter-adds each.
+SCATTERS_PER_PRODUCT = 0.5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done and what it takes.
+
+    Attributes:
+        vocabulary: V.
+        window: T.
+        windows: N.
+        positions: positions with a next token.
+        pairs: (prefix token, next token) pairs, each processed twice.
+        workers: threads.
+        memory: the limit in bytes.
+        head: how many tokens are treated densely.
+        unit: columns of a chunk of the store, the smallest piece that is finished or not.
+        block_units: units done at once.
+        composed_in_memory: whether the composed matrix is held, or kept in scratch beside the store.
+        segment_rows: windows read at once.
+        needed: the memory the plan takes at its peak, in bytes.
+        seconds: the time it should take, from the scatter speed of this machine.
+    """
+
+    vocabulary: int
+    window: int
+    windows: int
+    positions: int
+    pairs: int
+    workers: int
+    memory: int
+    head: int
+    unit: int
+    block_units: int
+    composed_in_memory: bool
+    segment_rows: int
+    needed: int
+    seconds: float
+
+    @property
+    def units(self) -> int:
+        """How many units cover the vocabulary."""
+        return -(-self.vocabulary // self.unit)
+
+    def describe(self) -> str:
+        """Return the plan in two lines for people."""
+        blocks = -(-self.units // self.block_units)
+        where = "in memory" if self.composed_in_memory else "on disk"
+        return (
+            f"plan: {short_number(self.pairs)} pairs twice over ({self.windows:,} windows, T = {self.window}, "
+            f"V = {self.vocabulary:,}), {self.workers} worker{'s' if self.workers > 1 else ''}, about {self.seconds:.0f} s\n"
+            f"plan: {format_bytes(self.needed)} of {format_bytes(self.memory)} memory, {blocks} "
+            f"block{'s' if blocks > 1 else ''} of {min(self.block_units * self.unit, self.vocabulary):,} columns, "
+            f"composed matrix {where}"
+        )
+
+
+def make_plan(corpora: list[Corpus], workers: int, memory: int, seconds_per_scatter: float) -> Plan:
+    """Fit the work into the memory: as many columns at once as there is room for.
+
+    Arguments:
+        corpora: what will be counted; same vocabulary and window.
+        workers: threads.
+        memory: bytes the process may hold.
+        seconds_per_scatter: the measured speed of this machine.
+    """
+    vocabulary, window = len(corpora[0].vocabulary), corpora[0].window
+    positions = sum(corpus.positions for corpus in corpora)
+    pairs = sum(_pairs(corpus) for corpus in corpora)
+    windows = sum(int(corpus.manifest["windows"]) for corpus in corpora)
+    itemsize = max(corpus.windows.dtype.itemsize for corpus in corpora)
+    head, unit = min(HEAD_TOKENS, vocabulary), chunk_side(vocabulary)
+    cells = 8 * vocabulary  # one column of float64 or int64
+    bigrams = min(positions, vocabulary**2)
+    fixed = (
+        _resident()
+        + 48 * 2**20  # compiled code and the buffers of the store
+        + 4 * SEGMENT_BYTES
+        + 60 * bigrams  # sparse counts, their transpose, and the copies while they are added up
+        + (workers + 2) * head * cells
+        + workers * 3 * block_width(vocabulary) * cells
+    )
+    # Three V x unit arrays are alive at once in every stage: what is read, what is filled, and one being turned.
+    least = fixed + 3 * unit * cells
+    if least > memory:
+        raise FirstlightError(
+            f"--memory {format_bytes(memory)} is too little for V = {vocabulary:,}: at least {format_bytes(least)} is needed"
+        )
+    whole = vocabulary * cells
+    in_memory = least + whole + 2 * unit * cells <= memory
+    room = memory - fixed - (whole if in_memory else 0)
+    units = -(-vocabulary // unit)
+    block_units = max(1, min(units, room // (3 * unit * cells)))
+    width = min(block_units * unit, vocabulary)
+    products = 2 * min(positions, vocabulary**2 // 4) * vocabulary
+    return Plan(
+        vocabulary=vocabulary,
+        window=window,
+        windows=windows,
+        positions=positions,
+        pairs=pairs,
+        workers=workers,
+        memory=memory,
+        head=head,
+        unit=unit,
+        block_units=block_units,
+        composed_in_memory=in_memory,
+        segment_rows=rows_per_segment(window, itemsize),
+        needed=fixed + 3 * width * cells + (whole if in_memory else 0),
+        seconds=(SCATTERS_PER_PAIR * pairs + SCATTERS_PER_PRODUCT * products) * seconds_per_scatter / workers,
+    )
+
+
+def _pairs(corpus: Corpus) -> int:
+    """Count the (prefix, next) pairs of windows with n tokens: 1 + 2 + ... + (n - 1)."""
+    lengths, counts = np.unique(corpus.lengths, return_counts=True)
+    return sum(int(count) * (int(n) * (int(n) - 1) // 2) for n, count in zip(lengths, counts, strict=True))
+
+
+def _resident() -> int:
+    """Return the bytes this process has held at most so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,105 @@
+"""The staging folder of a count: a Zarr group being filled, scratch beside it, and the journal of what is finished.
+
+Work is finished in units (the columns of one row of chunks), each written before the journal says so. A killed count goes
+on from there with the same command, whatever memory or workers it is then given.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from firstlight.errors import FirstlightError
+from firstlight.files import locked, read_json, recover, staging_folder, write_json
+
+JOURNAL = "journal.json"
+SCRATCH = "scratch"
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A staging folder.
+
+    Attributes:
+        folder: the folder; it becomes the store by a rename.
+        group: the Zarr group at its root.
+    """
+
+    folder: Path
+    group: zarr.Group
+
+    def path(self, name: str) -> Path:
+        """Return the path of a scratch file."""
+        return self.folder / SCRATCH / name
+
+    def done(self, stage: str) -> list[int]:
+        """Return the finished units of a stage; a stage without units is finished when it lists 0."""
+        return list(self._journal()["done"].get(stage, []))
+
+    def finish(self, stage: str, units: list[int]) -> None:
+        """Record units as finished, after everything they wrote."""
+        journal = self._journal()
+        journal["done"][stage] = sorted({*journal["done"].get(stage, []), *units})
+        write_json(self.path(JOURNAL), journal)
+
+    def save(self, name: str, values: np.ndarray) -> None:
+        """Write a scratch array, whole or not at all."""
+        path = self.path(f"{name}.npy")
+        temporary = path.with_suffix(".tmp")
+        with temporary.open("wb") as file:
+            np.save(file, values)
+        temporary.replace(path)
+
+    def exists(self, name: str) -> bool:
+        """Whether a scratch array has been saved."""
+        return self.path(f"{name}.npy").exists()
+
+    def load(self, name: str) -> np.ndarray:
+        """Read a scratch array."""
+        array: np.ndarray = np.load(self.path(f"{name}.npy"))
+        return array
+
+    def load_units(self, name: str, units: int) -> list[np.ndarray]:
+        """Read the arrays saved for each unit."""
+        return [self.load(f"{name}-{unit}") for unit in range(units)]
+
+    def remove(self) -> None:
+        """Remove everything that is not part of the store."""
+        shutil.rmtree(self.folder / SCRATCH)
+
+    def _journal(self) -> dict[str, Any]:
+        journal: dict[str, Any] = read_json(self.path(JOURNAL), "the journal of the count")
+        return journal
+
+
+@contextmanager
+def claimed(out: Path, key: str) -> Iterator[tuple[Scratch, bool]]:
+    """Yield the staging folder for `out`, held for this process alone, and whether it goes on from a killed count.
+
+    Arguments:
+        out: where the store will be.
+        key: what is being counted; scratch of anything else is removed.
+    """
+    staging = staging_folder(out)
+    if staging.exists() and any(staging.iterdir()) and not (staging / SCRATCH).is_dir():
+        raise FirstlightError(f"{staging}: in the way and not left by a count; move it")
+    (staging / SCRATCH).mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(staging):
+            recover(out)
+            journal = staging / SCRATCH / JOURNAL
+            resumed = journal.exists() and read_json(journal, "the journal of the count")["key"] == key
+            if not resumed:
+                for path in staging.iterdir():
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                (staging / SCRATCH).mkdir()
+                zarr.create_group(staging, zarr_format=3)
+                write_json(journal, {"key": key, "done": {}})
+            yield Scratch(staging, zarr.open_group(staging, mode="r+")), resumed
+    except BlockingIOError:
+        raise FirstlightError(f"{out}: another count of it is running; wait for it or stop it") from None

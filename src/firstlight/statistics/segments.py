@@ -1,0 +1,92 @@
+"""Segments: the windows of a corpus read in pieces that stay in the cache, and the threads that share the work.
+
+A segment is copied out of the memory-mapped shard and the map is let go, so that pages of a large corpus do not pile up
+in the memory of the process.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from jaxtyping import Int32, Int64
+
+from firstlight.corpus.corpus import Corpus
+
+# Tokens, prefix means and postings of a segment together stay near the size of a shared last-level cache.
+SEGMENT_BYTES = 16 * 2**20
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Consecutive windows.
+
+    Attributes:
+        start: the number of the first window.
+        windows: token ids, each row padded after its end.
+        lengths: how many tokens of each row are real.
+    """
+
+    start: int
+    windows: np.ndarray
+    lengths: Int32[np.ndarray, " window"]
+
+    @property
+    def stop(self) -> int:
+        """The number after the last window."""
+        return self.start + len(self.windows)
+
+
+def rows_per_segment(window: int, itemsize: int, segment_bytes: int = SEGMENT_BYTES) -> int:
+    """Return how many windows make a segment: a token, a mean (8 bytes) and a posting (8 bytes) for each position."""
+    return max(1, segment_bytes // ((window + 1) * (itemsize + 16)))
+
+
+def segments(corpora: Sequence[Corpus], rows: int) -> Iterator[Segment]:
+    """Yield the windows of corpora one after the other, `rows` at a time."""
+    first = 0
+    for corpus in corpora:
+        count = int(corpus.manifest["windows"])
+        for start in range(0, count, rows):
+            # A fresh object has a fresh map: it, and every page read through it, goes when the piece has been copied.
+            fresh = Corpus(corpus.path, corpus.manifest)
+            windows = np.array(fresh.windows[start : start + rows], order="C")
+            yield Segment(first + start, windows, np.array(fresh.lengths[start : start + rows], np.int32))
+        first += count
+
+
+class Workers:
+    """Threads that run compiled loops, which hold no lock of the interpreter."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool = ThreadPoolExecutor(count)
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def map(self, task: Callable[..., Result], *arguments: Sequence[Any]) -> list[Result]:
+        """Run the task once for each set of arguments and return the results in order."""
+        if self.count == 1:
+            return [task(*each) for each in zip(*arguments, strict=True)]
+        return list(self._pool.map(task, *arguments))
+
+
+def balanced_ranges(starts: Int64[np.ndarray, " edge"], parts: int) -> list[tuple[int, int]]:
+    """Cut posted tokens into at most `parts` ranges with about equally many postings each."""
+    tokens = len(starts) - 1
+    targets = np.linspace(starts[0], starts[-1], parts + 1)[1:-1]
+    edges = np.unique(np.concatenate([[0], np.searchsorted(starts, targets), [tokens]]))
+    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def even_ranges(count: int, parts: int) -> list[tuple[int, int]]:
+    """Cut range(count) into at most `parts` ranges of about equal length."""
+    edges = np.unique(np.linspace(0, count, parts + 1).astype(int))
+    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
