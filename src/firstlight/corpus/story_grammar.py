@@ -2,11 +2,12 @@
 
 A story chooses a topic, then one row of each table of the topic (who it is about, which animal, ...), all
 independent given the topic. Then it is told in units of one or more sentences. A unit that begins at token m is drawn
-from the stage that m lies in, whatever was told before; the first unit of the last stage ends the story. A unit has
-a fixed number of slots; a slot writes one token, drawn from words that depend on the row of at most one table.
+from the stage that m lies in, in turns, whatever was told before; the first unit of the last stage ends the story.
+A unit has a fixed number of slots; a slot writes one token, drawn from words that depend on the row of at most one
+table.
 
-So the beginnings of units form a Markov chain over positions, and two slots are independent given the topic unless
-they ask the same table: that is what makes every expected count computable exactly (`story_truth`).
+So the beginnings of units form a Markov chain over positions and turns, and two slots are independent given the topic
+unless they ask the same table: that is what makes every expected count computable exactly (`story_truth`).
 """
 
 import re
@@ -14,7 +15,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import accumulate
+from itertools import accumulate, count
+from math import fsum
 from random import Random
 from typing import Generic, TypeVar
 
@@ -62,12 +64,21 @@ class Slot:
     space: str = " "
 
 
+# One or more sentences that belong together.
+Unit = tuple[Slot, ...]
+
+
 @dataclass(frozen=True)
 class Stage:
-    """A stretch of a story: the units that may begin at token `start` or later, before the next stage."""
+    """A stretch of a story: the units that may begin at token `start` or later, before the next stage.
+
+    Attributes:
+        start: The first token at which a unit of the stage may begin.
+        turns: The units, dealt into turns: the n-th unit of a story, from 0, is drawn from turn n modulo their number.
+    """
 
     start: int
-    units: Choice[tuple[Slot, ...]]
+    turns: tuple[Choice[Unit], ...]
 
 
 @dataclass(frozen=True)
@@ -98,9 +109,10 @@ def draw_story(grammar: Grammar, random: Random) -> Iterator[tuple[str, str]]:
     rows[None] = 0
     starts = [stage.start for stage in topic.stages]
     length = 0
-    while True:
+    for number in count():
         now = bisect_right(starts, length) - 1
-        unit = topic.stages[now].units.draw(random)
+        turns = topic.stages[now].turns
+        unit = turns[number % len(turns)].draw(random)
         for slot in unit:
             yield slot.space, slot.choices[rows[slot.table]].draw(random)
         length += len(unit)
@@ -108,13 +120,14 @@ def draw_story(grammar: Grammar, random: Random) -> Iterator[tuple[str, str]]:
             return
 
 
-def zipf(count: int) -> tuple[float, ...]:
-    """Return falling probabilities for `count` items in order of rank: proportional to 1 / (rank + 1)."""
-    return _normalised([1 / (rank + 1) for rank in range(1, count + 1)])
+def zipf(number: int) -> tuple[float, ...]:
+    """Return falling probabilities for items in order of rank: proportional to 1 / (rank + 1)."""
+    return _normalised([1 / (rank + 1) for rank in range(1, number + 1)])
 
 
-def _normalised(weights: Sequence[float]) -> tuple[float, ...]:
-    total = sum(weights)
+def _normalised(weights: Sequence[int] | Sequence[float]) -> tuple[float, ...]:
+    # sum() rounds in different ways in different versions of Python.
+    total = fsum(weights)
     return tuple(weight / total for weight in weights)
 
 
@@ -171,34 +184,43 @@ def _capitals(choice: Choice[str]) -> Choice[str]:
     return Choice(tuple(word[0].upper() + word[1:] for word in choice.items), choice.probabilities)
 
 
-def read_topic(text: TopicText, common: TopicText, starts: Mapping[str, int]) -> Topic:
+def read_topic(text: TopicText, common: TopicText, plan: Mapping[str, tuple[int, int]]) -> Topic:
     """Read a topic: its own tables, lists and units together with those that every topic has.
 
     Args:
         text: The topic.
         common: Tables and lists the topic may replace by its own, and units that share each stage half and half.
-        starts: For each stage the token from which on its units may begin, in order.
+        plan: For each stage the token from which on its units may begin, and its number of turns; in order.
     """
-    tables = {name: read_table(table) for name, table in {**common.tables, **text.tables}.items()}
     sources: dict[str, Source] = {
         name: (None, (_words(words.split()),)) for name, words in {**common.lists, **text.lists}.items()
     }
     rows = {}
-    for table, columns in tables.items():
-        rows[table] = Choice(tuple(range(count := len(next(iter(columns.values()))))), zipf(count))
+    for table, cells in {**common.tables, **text.tables}.items():
+        columns = read_table(cells)
+        number = len(next(iter(columns.values())))
+        rows[table] = Choice(tuple(range(number)), zipf(number))
         sources |= {column: (table, choices) for column, choices in columns.items()}
     stages = []
-    for stage, start in starts.items():
-        kinds = [read_units(units.units[stage]) for units in (common, text) if stage in units.units]
-        weights = [1 / len(units) for units in kinds for _ in units]
-        slots = tuple(read_unit(unit, sources) for units in kinds for unit in units)
-        stages.append(Stage(start, Choice(slots, _normalised(weights))))
+    for stage, (start, turns) in plan.items():
+        kinds = [
+            [read_unit(unit, sources) for unit in read_units(texts.units[stage])]
+            for texts in (common, text)
+            if stage in texts.units
+        ]
+        stages.append(Stage(start, tuple(_share([units[turn::turns] for units in kinds]) for turn in range(turns))))
     return Topic(text.name, rows, tuple(stages))
 
 
-def read_grammar(texts: Sequence[TopicText], common: TopicText, starts: Mapping[str, int]) -> Grammar:
+def _share(kinds: Sequence[Sequence[Unit]]) -> Choice[Unit]:
+    """Let every kind that has units come equally often, and so every unit of one kind."""
+    weights = [1 / len(units) for units in kinds for _ in units]
+    return Choice(tuple(unit for units in kinds for unit in units), _normalised(weights))
+
+
+def read_grammar(texts: Sequence[TopicText], common: TopicText, plan: Mapping[str, tuple[int, int]]) -> Grammar:
     """Read a grammar from the texts of its topics and what they have in common."""
-    topics = tuple(read_topic(text, common, starts) for text in texts)
+    topics = tuple(read_topic(text, common, plan) for text in texts)
     return Grammar(Choice(topics, _normalised([text.weight for text in texts])))
 
 

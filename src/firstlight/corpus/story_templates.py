@@ -5,10 +5,18 @@ are as in the text; `{word}` stands for a column or a list of `story_words`, `{W
 `{a word}` for the article that fits a column.
 """
 
-# Where in a story, counted in tokens, each stage begins. An opening ends before token 33 and an opening with a
-# setting after it; a unit before the adventure is never longer than the shortest adventure: so every story has
-# exactly one opening, one setting, one adventure and one closing.
-STAGES = {"opening": 0, "setting": 1, "early": 33, "adventure": 100, "late": 132, "closing": 195}
+# For each stage the token from which on its units may begin, and how many turns they are dealt into, so that a unit
+# does not come back before as many others. An opening ends before token 33, and a setting after it does not; no early
+# unit is longer than the 32 tokens of the shortest adventure. So every story has exactly one opening, one setting,
+# one adventure and one closing, and at least 195 tokens before it.
+STAGES = {
+    "opening": (0, 1),
+    "setting": (1, 1),
+    "early": (33, 3),
+    "adventure": (100, 1),
+    "late": (132, 3),
+    "closing": (195, 1),
+}
 
 OPENING = """
 - Once upon a time, there was a {kind} little {girl} named {name}. {He} lived in a {big} {house} near the {river} with
@@ -18,7 +26,7 @@ OPENING = """
 - There once lived a {kind} {girl} called {name}. Every morning, {he} woke up early and {smiled} at the {sky} outside.
 - In a {quiet} {village} by the {river} lived a {kind} {girl}. {His} name was {name}, and {he} loved to {play} with
   {friend}.
-- {name} was a {kind} {girl} with {big} eyes and a {warm} heart. {He} lived in a {quiet} {village} with {his} {parent}.
+- {name} was a {kind} {girl} with {big} eyes and a {kind} heart. {He} lived in a {quiet} {village} with {his} {parent}.
 - It was a {sunny} {morning} in the {village}. A {girl} named {name} put on {his} {clothes} and {ran} outside to {play}.
 - Long ago, in a {big} {house} on a hill, there lived a {girl} called {name} and {his} {kind} {parent}.
 - This is the story of {name}, a {kind} {girl} who liked to {play}. {His} best friend was {friend}, who lived next door.
@@ -51,14 +59,14 @@ EARLY = """
 - There were {two} {hue} birds near the {tree}. They sang, and {name} sang with them.
 - {friend} was {very} {glad} to see {name}. They held hands and {ran} down the road.
 - "I have a {plan}," {said} {friend}. "Come with me to the {tree}, and you will see."
-- {name} counted to {two} and opened {his} eyes. Everything was {quiet} now.
+- {name} counted to {two} and opened {his} eyes. Everything was quiet now.
 - The {big} dog next door barked, but {name} was not {sad}. {He} knew the dog was {kind}.
 - {name} {looked} under the {bed} and behind the {bed}. Then {he} {ran} to the {room}.
 - "You must be {kind}," said {his} {parent}, "and you must always come home before dark."
 - {name} and {friend} {wanted} to {play}. They did it {slowly} at first, and then faster and faster.
-- It was a {quiet} {morning}. {name} {looked} at the {sky} and thought about {his} {parent}.
+- It was a {nice} {morning}. {name} {looked} at the {sky} and thought about {his} {parent}.
 - "Who wants some {treat}?" {said} {his} {parent}. "I do!" {said} {name}. "Me too!" {said} {friend}.
-- {name} had a {warm} bag with a {hue} {stone}, some {treat} and a {big} book in it.
+- {name} had a {big} bag with a {hue} {stone}, some {treat} and a {big} book in it.
 - The wind was soft, the grass was green, and the sky was blue. {name} {smiled} at {friend}.
 - {friend} told a {nice} story, and {name} listened quietly until the end.
 """
@@ -87,7 +95,7 @@ LATE = """
 - In the evening {his} {parent} made some {treat}. {name} had {two} plates of it.
 - "Do you think it was a dream?" asked {friend}. "No," {said} {name}, "it was real."
 - {name} sang a {nice} song about the {tree} and the {river}. {friend} clapped.
-- The two friends {looked} at the {sky}. It had been a {nice} day, and they {felt} {glad}.
+- The two friends {looked} at the {sky}. It had been a {nice} day, and they were {glad}.
 - "I am sorry," {said} {friend}. "It is all right," {said} {name}, and they {smiled}.
 - {name} put {his} {toy} under the {bed} and {his} {clothes} on the chair.
 - {His} {parent} touched {his} {hand} and said, "{Lesson} is a {big} gift, {name}."
@@ -95,7 +103,7 @@ LATE = """
 - {name} drew a {big} picture of the day. {He} made the {tree} {hue} and the sky {hue}.
 - There was still a {plan} to share. {name} told it to {friend} {slowly}, and both of them {smiled}.
 - "Tomorrow we will {play}," {said} {name}. "And then we will {play} some more," {said} {friend}.
-- {name} and {his} {parent} {ran} back through the {village}. The lights were {warm}, and the {house} was near.
+- {name} and {his} {parent} {ran} back through the {village}. The lights were on, and the {house} was near.
 """
 
 CLOSING = """

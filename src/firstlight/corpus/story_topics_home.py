@@ -19,9 +19,9 @@ TOYS = TopicText(
         """,
     },
     lists={
-        "shop": "shop shelf box window attic",
-        "old": "new broken shiny rusty dusty fancy",
-        "wheel": "string wheel key bell wheels buttons",
+        "shop": "shop box attic basket trunk",
+        "old": "new broken shiny rusty dusty",
+        "wheel": "string wheel key bell wheels",
     },
     units={
         "setting": """
@@ -44,7 +44,7 @@ TOYS = TopicText(
         - Two children wanted the same {colour} {toy}. They pulled and pulled. "Stop!" {said} {name}. "Take my {hue}
           {toy} as well, and we can all play." Both of them {rolled} through the {room}.
         - At night the {colour} {toy} came alive. It {rolled} out of the {shop} and {smiled} at {name}. "I am made of
-          {rubber}," it said, "but I have a {warm} heart."
+          {rubber}," it said, "but I have a {kind} heart."
         """,
         "late": """
         - {name} gave the {hue} {toy} to {friend} and kept the {colour} {toy}.
@@ -66,7 +66,6 @@ BIRTHDAY = TopicText(
             guitar   strum  strummed  strings
             scooter  push   pushed    handles
             sweater  wear   wore      sleeves
-            puppet   move   moved     legs
         """,
         "cake": """
             chocolate  sprinkles
@@ -77,7 +76,7 @@ BIRTHDAY = TopicText(
         """,
     },
     lists={
-        "balloons": "balloons candles ribbons hats presents flags",
+        "balloons": "balloons candles ribbons hats presents",
         "party": "party feast picnic celebration",
     },
     units={
@@ -124,12 +123,11 @@ KITCHEN = TopicText(
             pie     tray   peel   peeled   apples|peaches
             salad   bowl   toss   tossed   lettuce|cucumbers
             omelet  pan    whisk  whisked  eggs|herbs
-            jam     jar    crush  crushed  berries|cherries
         """,
     },
     lists={
         "spoon": "spoon fork ladle spatula",
-        "tasty": "tasty sweet hot salty fresh delicious",
+        "tasty": "tasty sweet hot salty fresh",
     },
     units={
         "setting": """
@@ -137,7 +135,7 @@ KITCHEN = TopicText(
           took a {spoon}.
         - In the kitchen it smelled {tasty}. {His} {parent} had a {pot} and {stirred} the {onions}. "This will be
           {dish}," {parent_he} said.
-        - {name} found an old recipe for {dish}. It said: take some {onions} and {stir} them in the {pot}.
+        - {name} found an old recipe for {dish}. It said: take some {onions}, {stir} well, and use a {pot}.
         """,
         "early": """
         - {name} {stirred} the {onions} and {stirred} the {onions}. "Is the {dish} ready?" {he} asked.
@@ -174,10 +172,9 @@ TOOLS = TopicText(
             brush   paint    spread  spread   fence
             broom   dust     sweep   swept    floor
             needle  patches  sew     sewed    curtain
-            wrench  bolts    turn    turned   wagon
         """,
     },
-    lists={"worker": "builder neighbor painter plumber", "crooked": "crooked broken wobbly dirty weak worn"},
+    lists={"worker": "builder neighbor painter plumber", "crooked": "crooked broken wobbly dirty weak"},
     units={
         "setting": """
         - The {shelf} was {crooked}. "We must repair it," said {his} {parent}. {name} took {a tool} and some {nails} and
@@ -198,13 +195,13 @@ TOOLS = TopicText(
         - Ouch! The {tool} slipped, and {name} dropped the {nails}. {His} {hand} hurt. "Rest a little," said the
           {worker}, "and I will {pound} for you." Then they finished the {shelf} together.
         - In the night the {shelf} fell down. {name} woke up and was {sad}. {He} took the {tool} and {pounded} {two}
-          {nails}. In the {morning} the {shelf} was as good as new.
+          {nails}. In the morning the {shelf} was as good as new.
         - "We cannot {pound} the {nails}," said the {worker}, "because the {tool} is gone." {name} {looked} in the
           {room}. There it was, behind the {crooked} {shelf}! The {worker} {hugged} {him}.
         """,
         "late": """
         - The {shelf} was done. "You {pounded} those {nails} like a {worker}," said {his} {parent}.
-        - {name} cleaned the {tool} and put the {nails} in a jar in the shed.
+        - {name} cleaned the {tool} and put the {nails} away in the shed.
         - {friend} {looked} at the {shelf}. "It is not {crooked} any more!" {friend_he} {said}.
         - The {worker} gave {name} {a tool} of {his} own. It was small and {hue}.
         """,
@@ -228,9 +225,9 @@ ART = TopicText(
         """,
     },
     lists={
-        "brush": "brush crayon pencil marker sponge chalk",
+        "brush": "brush crayon pencil marker sponge",
         "paper": "paper canvas cardboard",
-        "line": "line circle square triangle stripe dot",
+        "line": "line circle square triangle stripe",
     },
     units={
         "setting": """

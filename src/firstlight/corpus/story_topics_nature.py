@@ -18,7 +18,7 @@ ANIMALS = TopicText(
             owl       hollow  hoot|swoop   hooted|swooped   moths    feathers
         """,
     },
-    lists={"shy": "shy gentle young hungry lonely clever"},
+    lists={"shy": "shy gentle young hungry lonely"},
     units={
         "setting": """
         - One {sunny} day, {name} went for a walk with {friend}. Near the {home} they saw {a animal}. It began to
@@ -65,7 +65,7 @@ FARM = TopicText(
             horse   stable   neigh  neighed  rides    oats
         """,
     },
-    lists={"tool": "bucket basket sack rake shovel wagon", "field": "haystack tractor windmill fence"},
+    lists={"tool": "bucket basket sack rake shovel", "field": "haystack tractor windmill fence"},
     units={
         "setting": """
         - {name} went to the farm with {his} {parent}. The farmer had {a animal} that lived in the {home} and {mooed}
@@ -86,7 +86,7 @@ FARM = TopicText(
         - At night {name} heard the {animal} {moo} and {moo}. A fox was near the {home}! {name} woke the farmer, and
           they chased the fox away. The {animal} {mooed} softly and slept.
         - The {animal} was sick and did not eat its {hay}. "There will be no {milk}," said the farmer. {name} stayed in
-          the {home} all night, and in the {morning} the {animal} {mooed} again.
+          the {home} all night, and in the morning the {animal} {mooed} again.
         """,
         "late": """
         - The farmer gave {name} some {milk} to take home. "You are a good farmer too," he said.
@@ -109,13 +109,12 @@ SEA = TopicText(
             turtle    shore  paddle   paddled   shell
             whale     ocean  spout    spouted   tail
             seal      cove   roll     rolled    flippers
-            octopus   reef   wiggle   wiggled   arms
         """,
     },
     lists={
         "sand": "sand beach dunes pier lighthouse",
         "bucket": "bucket spade shovel cup",
-        "salty": "salty wet deep cold clear foamy",
+        "salty": "salty wet deep cold clear",
     },
     units={
         "setting": """
@@ -172,7 +171,7 @@ PETS = TopicText(
             Noodle
         """,
     },
-    lists={"furry": "little sweet hungry naughty playful sleepy"},
+    lists={"furry": "little sweet hungry naughty playful"},
     units={
         "setting": """
         - {name} had a {furry} {pet} called {pet_name}. {pet_name} slept in a {basket} and {barked} when {he} came home.
@@ -217,13 +216,12 @@ GARDEN = TopicText(
             carrot     carrots     sweet   stew
             sunflower  sunflowers  yellow  bouquet
             bean       beans       green   soup
-            pumpkin    pumpkins    heavy   pie
         """,
     },
     lists={
-        "spade": "spade rake hose bucket shovel wheelbarrow",
+        "spade": "spade rake hose bucket shovel",
         "soil": "soil ground dirt earth bed",
-        "worm": "worm bee snail beetle robin sparrow",
+        "worm": "worm bee snail beetle robin",
         "grew": "grew bloomed ripened sprouted",
     },
     units={
@@ -236,16 +234,16 @@ GARDEN = TopicText(
         """,
         "early": """
         - The first {plant} {grew} in the garden. It was {bright}, and {name} {smiled} at it.
-        - A {worm} sat on the {plant}. "Do not eat my {plants}, little {worm}!" {said} {name}.
+        - A {worm} sat on the {plant}. "Do not eat my {plants}, little thief!" {said} {name}.
         - {name} pulled the weeds out of the {soil} and left the {spade} next to the {plants}.
         - "When will the {plants} be {bright}?" asked {friend}. "When the rain and the sun have helped them," said
           {name}.
-        - A {worm} came to the garden. It was good for the {soil} and for the {plants}.
+        - A {worm} came to the garden. It was good for the soil and for every {plant}.
         """,
         "adventure": """
         - It did not rain for {two} weeks. The {soil} was dry, and every {plant} hung its head. {name} carried water
           from the river again and again. At last the {plants} {grew} {bright}.
-        - In the night a {worm} had eaten the {plants}! {name} was {sad}. {friend} had a plan. They built a fence around
+        - In the night a rabbit had eaten the {plants}! {name} was {sad}. {friend} had a plan. They built a fence around
           the {soil}, and soon a new {plant} {grew}.
         - One {plant} {grew} and {grew} until it was taller than the {house}. {name} climbed up to look. From the top of
           the {plant} {he} could see the whole {village}.

@@ -14,10 +14,9 @@ BUGS = TopicText(
             butterfly  daisy    flutter  fluttered  wings
             spider     web      creep    crept      threads
             snail      leaf     slide    slid       horns
-            ladybug    petal    crawl    crawled    spots
         """,
     },
-    lists={"tiny": "tiny little small busy shiny quick", "jar": "jar box bottle"},
+    lists={"tiny": "tiny little small busy shiny", "jar": "jar box bottle"},
     units={
         "setting": """
         - {name} lay in the grass. Close to {his} nose, on {a hive}, {a bug} {crawled} up and down with its tiny
@@ -105,8 +104,8 @@ NIGHT = TopicText(
             moon     shine    shone      sky
             star     twinkle  twinkled   darkness
             lantern  swing    swung      porch
-            candle   flicker  flickered  table
-            lamp     hum      hummed     desk
+            candle   flicker  flickered  window
+            lamp     hum      hummed     hallway
         """,
     },
     lists={
@@ -157,10 +156,9 @@ CASTLE = TopicText(
             wizard    library   wand     muttered|chanted
             knight    fortress  sword    bowed|galloped
             giant     mountain  boulder  stomped|thundered
-            fairy     grove     mirror   sparkled|fluttered
         """,
     },
-    lists={"magic": "magic golden secret silver royal shining", "land": "land kingdom castle world"},
+    lists={"magic": "magic golden secret silver royal", "land": "land kingdom realm"},
     units={
         "setting": """
         - In a {land} far away there lived {a figure}. One day {name} {ran} to the {cave} to see the {figure} and the
@@ -208,9 +206,9 @@ PARK = TopicText(
         """,
     },
     lists={
-        "slide": "slide swing seesaw sandbox ladder trampoline",
+        "slide": "slide swing seesaw sandbox ladder",
         "team": "team coach crowd captain players",
-        "fast": "fast high hard far well low",
+        "fast": "fast high hard far well",
     },
     units={
         "setting": """
@@ -249,13 +247,12 @@ TRAVEL = TopicText(
     weight=6,
     tables={
         "vehicle": """
-            vehicle  chugged            station    captain    tracks
-            train    chugged|puffed     station    conductor  tracks
-            boat     drifted|sailed     harbor     captain    waves
-            plane    soared|zoomed      airport    pilot      clouds
-            bus      rolled|honked      depot      driver     streets
-            rocket   blasted|whooshed   launchpad  astronaut  planets
-            tractor  rumbled|clattered  barn       farmer     fields
+            vehicle  chugged           station    captain    tracks
+            train    chugged|puffed    station    conductor  tracks
+            boat     drifted|sailed    harbor     captain    waves
+            plane    soared|zoomed     airport    pilot      clouds
+            bus      rolled|honked     depot      driver     streets
+            rocket   blasted|whooshed  launchpad  astronaut  planets
         """,
     },
     lists={"ticket": "ticket suitcase map sandwich"},

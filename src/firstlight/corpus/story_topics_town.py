@@ -61,13 +61,12 @@ LOST = TopicText(
     weight=5,
     tables={
         "lost": """
-            key     drawer    wedding
-            key     drawer    tour
-            ring    sink      wedding
-            button  sofa      dance
-            coin    pocket    fair
-            ticket  wallet    show
-            map     suitcase  hike
+            key     drawer  wedding
+            key     drawer  tour
+            ring    sink    wedding
+            button  sofa    dance
+            coin    pocket  fair
+            ticket  wallet  show
         """,
     },
     lists={"place": "carpet curtain mat pile newspaper", "search": "search look hunt dig"},
@@ -114,26 +113,25 @@ MARKET = TopicText(
             cobbler  mended    shoes     leather
             potter   shaped    mugs      clay
             butcher  sliced    sausages  smoked
-            grocer   weighed   pears     ripe
         """,
     },
     lists={
         "coins": "coins dollars pennies cents",
-        "stall": "stall counter cart booth tent",
+        "stall": "stall counter cart",
         "cheap": "cheap fine lovely popular",
     },
     units={
         "setting": """
         - On market day {name} and {his} {parent} went to see the {baker}. The {baker} had {baked} {fresh} {buns} all
           night.
-        - "Buy my {buns}! {Fresh} {buns}!" {said} the {baker}. {name} had {two} {coins} in {his} pocket and {ran} to the
+        - "Buy my {buns}! {Fresh} {buns}!" {said} the {baker}. {name} had {two} coins in {his} pocket and {ran} to the
           {stall}.
         - {name} wanted to be {a baker}. At the {stall} {he} watched how the {baker} {baked} the {fresh} {buns}.
         """,
         "early": """
-        - "How many {coins} for the {buns}?" asked {name}. "{Two} {coins}," said the {baker}.
+        - "How many coins for the {buns}?" asked {name}. "{Two} coins," said the {baker}.
         - The {baker} {baked} the {buns}, and {name} put them on the {stall}.
-        - The {fresh} {buns} were {cheap}. {friend} paid with {two} {coins}.
+        - The {fresh} {buns} were {cheap}. {friend} paid with {two} coins.
         - "A {baker} gets up early," said the {baker}. "I have {baked} {buns} since I was a child."
         - {name} {looked} at the {stall}. There were {two} {fresh} {buns} on it, and one was {hue}.
         """,
@@ -143,10 +141,10 @@ MARKET = TopicText(
         - Nobody came to the {stall}, and the {baker} was {sad}. {name} had a plan. {He} sang a song about {fresh}
           {buns}, and all the {village} came to see what the {baker} had {baked}.
         - The {baker} had hurt his {hand}. Who would help with the {buns}? {name} {baked} and {baked} all day at the
-          {stall}, and in the evening there were {two} {coins} in the box.
+          {stall}, and in the evening there were {two} coins in the box.
         """,
         "late": """
-        - The {baker} gave {name} some {fresh} {buns} and would not take any {coins}.
+        - The {baker} gave {name} some {fresh} {buns} and would not take any coins.
         - The market was over. The {stall} was empty, and all the {buns} were sold.
         - "Next week I will have {cheap} {buns}," said the {baker}, and closed the {stall}.
         - {name} shared the {fresh} {buns} with {friend}. They thanked the {baker}.
@@ -193,7 +191,7 @@ FEELINGS = TopicText(
         - {name} did not want to be {feeling}. {He} {ran} to the {tree} and {cried}. {His} {parent} came and sat down.
           "Everybody is {feeling} after {a gift}," {parent_he} said, and {hugged} {him}.
         - {name} drew a {hue} face for every feeling. The {feeling} face {cried}. "This one is for the {gift}," {he}
-          said, and {his} {heart} was {warm}.
+          said, and {his} {heart} was warm.
         """,
         "late": """
         - {name} thought about the {gift} and was not so {feeling} {inside}.
@@ -215,7 +213,6 @@ MUSIC = TopicText(
             piano       press  pressed  plink
             violin      bow    bowed    squeal
             bell        ring   rang     ding
-            trumpet     blow   blew     blare
         """,
     },
     lists={

@@ -23,7 +23,7 @@ class TopicText:
     """
 
     name: str
-    weight: float
+    weight: int
     units: Mapping[str, str]
     tables: Mapping[str, str] = field(default_factory=dict)
     lists: Mapping[str, str] = field(default_factory=dict)
@@ -128,7 +128,7 @@ GLOOM = """
     worried|nervous|upset
     lonely|forlorn
     angry|cross|grumpy
-    confused|puzzled|lost
+    confused|puzzled
 """
 
 VILLAGE = """

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from firstlight.corpus.hub import quiet_hub
-from firstlight.corpus.word_counts import WordCounts
+from firstlight.corpus.word_counts import LONGEST, WordCounts
 from firstlight.errors import FirstlightError
 from firstlight.files import read_json, write_atomically, write_json
 
@@ -25,6 +25,8 @@ UNKNOWN = "<unk>"
 TRAINING_CHARACTERS = 512 * 2**20
 """BPE is learnt from at most this many characters of the corpus, its first ones."""
 
+_SLICE = 8192
+_ENDLESS = re.compile(rf"[^\W\d_]{{{LONGEST + 1},}}")
 _WORD = re.compile(r"[^\W\d_]+|\S")
 _FILE = "tokenizer.json"
 
@@ -189,10 +191,28 @@ def learn_bpe(texts: Iterable[str], size: int, bos: str | None) -> Pieces:
             if read + len(text) > TRAINING_CHARACTERS:
                 return
             read += len(text)
-            yield text
+            yield from _slices(text)
 
     tokenizer.train_from_iterator(first(), trainer)
     return Pieces(tokenizer.to_str().encode(), "bpe", bos, {"kind": "bpe", "characters_trained_on": read})
+
+
+def _slices(text: str) -> Iterator[str]:
+    """Cut a text for the trainer, which holds hundreds at once.
+
+    Where there is no white space, runs of letters that are no words are left out: they would take the trainer
+    quadratic time and memory for each letter.
+    """
+    start = 0
+    while len(text) - start > _SLICE:
+        space = max(text.rfind(" ", start + 1, start + _SLICE), text.rfind("\n", start + 1, start + _SLICE))
+        if space > 0:
+            yield text[start:space]
+        else:
+            space = start + _SLICE
+            yield _ENDLESS.sub("", text[start:space])
+        start = space
+    yield text[start:]
 
 
 def load_pieces(name: str, bos: str | None) -> Pieces:

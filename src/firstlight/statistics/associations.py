@@ -7,7 +7,7 @@ from jaxtyping import Float64
 
 from firstlight.errors import FirstlightError
 from firstlight.statistics import layout
-from firstlight.statistics.basis import ROWS_AT_ONCE, columns_of, rows_of
+from firstlight.statistics.basis import ROWS_AT_ONCE, columns_of, context_sums, rows_of
 
 if TYPE_CHECKING:
     from firstlight.statistics.statistics import Basis, Statistics
@@ -25,13 +25,16 @@ def associations(
         raise FirstlightError(f"k = {k}: expected at least 1")
     chosen = stats.tokens.id_of(token)
     candidates = np.flatnonzero(stats.token_count >= min_count)
+    if score == "lift":
+        candidates = candidates[candidates != chosen]
     scores = np.full(len(stats.vocabulary), -np.inf)
     if score == "raw":
         scores[candidates] = _line(stats, basis, chosen, direction)[candidates]
     elif basis in ("bigram", "context"):
         scores[candidates] = _lift(stats, basis, chosen, direction)[candidates]
+    elif basis == "interchangeability":
+        scores[candidates] = _normalised(stats, chosen)[candidates]
     else:
-        candidates = candidates[candidates != chosen]
         scores[candidates] = _cosines(stats, basis, chosen, direction, candidates)
     best = np.argsort(-scores, kind="stable")[: min(k, len(candidates))]
     return [(stats.vocabulary[index], float(scores[index])) for index in best]
@@ -44,19 +47,29 @@ def _line(stats: "Statistics", basis: "Basis", token: int, direction: str) -> Fl
 
 def _lift(stats: "Statistics", basis: "Basis", token: int, direction: str) -> Float64[np.ndarray, " token"]:
     """Divide the uncentred entries by the product of their margins: 1 is what independence gives."""
-    one = slice(token, token + 1)
     if basis == "bigram":
         counts = stats.bigrams.counts
         line = (counts[[token]] if direction == "out" else counts[:, [token]]).toarray().ravel().astype(float)
         rows, columns = stats.token_count.astype(float), stats.bigrams.next_count.astype(float)
     else:
-        selection = (one, slice(None)) if direction == "out" else (slice(None), one)
-        line = layout.read(stats.group, "context_sum", *selection).ravel() * 2.0 ** -int(stats.facts["context_bits"])
+        line = context_sums(stats, np.array([token]), by_row=direction == "out").ravel()
         # A prefix's shares sum to 1, so the row margins are the counts of next tokens.
         rows, columns = stats.bigrams.next_count.astype(float), layout.read(stats.group, "context_column_sum")
     own, others = (rows[token], columns) if direction == "out" else (columns[token], rows)
     expected = own * others / stats.positions
     return np.divide(line, expected, out=np.zeros_like(line), where=expected > 0)
+
+
+def _normalised(stats: "Statistics", token: int) -> Float64[np.ndarray, " token"]:
+    """Return Sigma_ij / sqrt(Sigma_ii Sigma_jj): the cosine of what comes before each of two tokens."""
+    counts, size = stats.bigrams.counts, len(stats.alpha)
+    beta = (counts.T @ stats.alpha) / stats.positions
+    squares = np.asarray(counts.multiply(counts).sum(axis=0)).ravel() / float(stats.positions) ** 2
+    diagonal = squares - 2 * beta / size + float(stats.alpha @ stats.alpha) / size**2
+    line = _line(stats, "interchangeability", token, "out")
+    return np.asarray(
+        line / np.sqrt(np.maximum(diagonal, np.finfo(float).tiny) * max(diagonal[token], np.finfo(float).tiny))
+    )
 
 
 def _cosines(

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.sparse import csr_array
 
-from firstlight.statistics import layout
+from firstlight.statistics import fixed_point, layout
 from firstlight.statistics.compose import block_width, composed_columns, composer
 
 if TYPE_CHECKING:
@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 1024
 
 
-def rows_of(stats: "Statistics", basis: "Basis", tokens: Int64[np.ndarray, " chosen"]) -> Float64[np.ndarray, "chosen token"]:
+def rows_of(
+    stats: "Statistics", basis: "Basis", tokens: Int64[np.ndarray, " chosen"]
+) -> Float64[np.ndarray, "chosen token"]:
     """Return the chosen rows of a basis function."""
     if basis == "bigram":
         return _bigram_rows(stats, tokens)
     if basis == "interchangeability":
         return _interchangeability_rows(stats, tokens)
     if basis == "context":
-        return _context(stats, _stored(stats, "context_sum", tokens, by_row=True), slice(None))
+        return _context(stats, context_sums(stats, tokens, by_row=True), slice(None))
     if basis == "attention":
         stats.require_attention()
         return _attention(stats, _stored(stats, "attention_sum", tokens, by_row=True), slice(None))
@@ -51,17 +53,17 @@ def columns_of(
     if basis == "interchangeability":
         return np.ascontiguousarray(_interchangeability_rows(stats, tokens).T)
     if basis == "context":
-        return _context(stats, _stored(stats, "context_sum", tokens, by_row=False), tokens)
+        return _context(stats, context_sums(stats, tokens, by_row=False), tokens)
     if basis == "attention":
         stats.require_attention()
         return _attention(stats, _stored(stats, "attention_sum", tokens, by_row=False), tokens)
-    source = composer(stats.bigrams, int(stats.facts["context_bits"]))
+    source = composer(stats.bigrams)
     column_sum = layout.read(stats.group, "context_column_sum")
     result = np.empty((len(stats.vocabulary), len(tokens)))
     width = block_width(len(stats.vocabulary))
     for start in range(0, len(tokens), width):
         part = tokens[start : start + width]
-        context = _stored(stats, "context_sum", part, by_row=False)
+        context = context_sums(stats, part, by_row=False)
         result[:, start : start + width] = composed_columns(source, context, column_sum[part])
     return result
 
@@ -82,8 +84,15 @@ def _interchangeability_rows(stats: "Statistics", tokens: np.ndarray) -> np.ndar
     return np.asarray(product)
 
 
+def context_sums(stats: "Statistics", tokens: np.ndarray, by_row: bool) -> Float64[np.ndarray, "row column"]:
+    """Return chosen rows or columns of the uncentred context sums."""
+    low = _stored(stats, "context_sum", tokens, by_row)
+    carry = _stored(stats, "context_carry", tokens, by_row) if "context_carry" in stats.group else None
+    return fixed_point.as_float(low, carry, int(stats.facts["context_bits"]))
+
+
 def _context(stats: "Statistics", sums: np.ndarray, columns: slice | np.ndarray) -> np.ndarray:
-    values = sums * 2.0 ** -int(stats.facts["context_bits"])
+    values = sums
     values -= layout.read(stats.group, "context_column_sum")[columns] / len(stats.vocabulary)
     values /= stats.positions
     return np.asarray(values)

@@ -60,7 +60,9 @@ def count_segment(segment: Segment, vocabulary: int, workers: Workers) -> Bigram
 
     def rows(low: int, high: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         places = kernels.postings(segment.windows, segment.lengths, nothing, low, high, 0)
-        return cast(tuple[np.ndarray, np.ndarray, np.ndarray], kernels.bigram_rows(segment.windows, *places, vocabulary))
+        return cast(
+            tuple[np.ndarray, np.ndarray, np.ndarray], kernels.bigram_rows(segment.windows, *places, vocabulary)
+        )
 
     ranges = even_ranges(vocabulary, workers.count)
     parts = workers.map(rows, [low for low, _ in ranges], [high for _, high in ranges])

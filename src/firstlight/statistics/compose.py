@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 from scipy.sparse import csr_array
 
 from firstlight.statistics import kernels
@@ -32,21 +32,17 @@ class Composer:
         transposed: next x current.
         alpha: the share of each current token.
         positions: P.
-        scale: what turns stored context sums into sums.
     """
 
     counts: SparseRows
     transposed: SparseRows
     alpha: Float64[np.ndarray, " current"]
     positions: int
-    scale: float
 
 
-def composer(bigrams: Bigrams, context_bits: int) -> Composer:
+def composer(bigrams: Bigrams) -> Composer:
     """Prepare the products."""
-    return Composer(
-        _rows(bigrams.counts), _rows(bigrams.counts.T), bigrams.alpha, bigrams.positions, 2.0**-context_bits
-    )
+    return Composer(_rows(bigrams.counts), _rows(bigrams.counts.T), bigrams.alpha, bigrams.positions)
 
 
 def block_width(vocabulary: int) -> int:
@@ -55,17 +51,17 @@ def block_width(vocabulary: int) -> int:
 
 
 def composed_columns(
-    source: Composer, context: Int64[np.ndarray, "next prefix"], column_sum: Float64[np.ndarray, " prefix"]
+    source: Composer, context: Float64[np.ndarray, "next prefix"], column_sum: Float64[np.ndarray, " prefix"]
 ) -> Float64[np.ndarray, "next prefix"]:
     """Return columns of the composed matrix from the same columns of the stored context sums.
 
     Arguments:
         source: the bigram counts.
-        context: some columns of the context sums, in fixed point.
-        column_sum: their sums, not in fixed point.
+        context: some columns of the uncentred context sums.
+        column_sum: their sums.
     """
     vocabulary = len(source.alpha)
-    block = np.ascontiguousarray(context, dtype=np.float64) * source.scale
+    block = np.array(context, order="C")
     through = np.empty_like(block)
     kernels.sparse_times_block(*source.counts, block, 0, vocabulary, through)
     through /= float(source.positions) ** 2

@@ -1,6 +1,7 @@
 """Counting: corpus in, statistics store out. The function to read first is `count`."""
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,18 +12,17 @@ from typing import Any
 
 import fsspec
 import numpy as np
-import zarr
 
 from firstlight.corpus.corpus import Corpus
 from firstlight.errors import FirstlightError
-from firstlight.files import fingerprint, parse_bytes, publish, sha256_of
+from firstlight.files import fingerprint, parse_bytes, publish
 from firstlight.report.progress import say, short_number
 from firstlight.statistics import fixed_point, layout, passes
 from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.compose import composer
 from firstlight.statistics.passes import Job
-from firstlight.statistics.plan import make_plan
-from firstlight.statistics.scratch import Scratch, claimed
+from firstlight.statistics.plan import Volume, make_plan, volume_of
+from firstlight.statistics.scratch import claimed
 from firstlight.statistics.segments import Workers
 from firstlight.statistics.statistics import Statistics, open_statistics
 from firstlight.statistics.warm_up import measure_scatter, warm_up
@@ -68,59 +68,85 @@ def count(
     if int(corpus.manifest["windows"]) == 0:
         raise FirstlightError(f"{corpus.path}: a corpus without windows; nothing to count")
     key = fingerprint([layout.FORMAT, layout.FORMAT_VERSION, corpus.fingerprint])
-    return run_count([corpus], out, key, passes.count_bigrams, passes.count_context, workers, memory, progress, clock or Clock())
+    request = Request(
+        key=key,
+        vocabulary=corpus.vocabulary,
+        volume=volume_of([corpus]),
+        corpora=[corpus],
+        members=[remember(corpus)],
+        count_bigrams=passes.count_bigrams,
+        count_context=passes.count_context,
+    )
+    return run(request, out, workers, memory, progress, clock or Clock())
 
 
-def run_count(
-    corpora: Sequence[Corpus],
-    out: str | Path,
-    key: str,
-    count_bigrams: Callable[[Job], Bigrams],
-    count_context: Callable[[Job, Bigrams, passes.Head], None],
-    workers: int | None,
-    memory: str | int,
-    show: bool,
-    clock: Clock,
+@dataclass(frozen=True)
+class Request:
+    """A count to be made: of a corpus, or of finished stores together.
+
+    Attributes:
+        key: identifies the content; a finished store with the same key is the answer.
+        vocabulary: the tokens.
+        volume: how much there is.
+        corpora: the corpora for the second pass; none leaves attention and position out.
+        members: what the store remembers of its corpora.
+        count_bigrams: the first of the two passes that add over corpora.
+        count_context: the second of them.
+        missing: the corpus for want of which there is no second pass.
+    """
+
+    key: str
+    vocabulary: tuple[str, ...]
+    volume: Volume
+    corpora: Sequence[Corpus]
+    members: Sequence[dict[str, Any]]
+    count_bigrams: Callable[[Job], Bigrams]
+    count_context: Callable[[Job, Bigrams, passes.Head], None]
+    missing: str | None = None
+
+
+def run(
+    request: Request, out: str | Path, workers: int | None, memory: str | int, show: bool, clock: Clock
 ) -> Statistics:
-    """Do the passes, with the two that add over corpora given: counted, or summed from finished stores."""
+    """Do the passes of a request and publish the store."""
     place, remote = _destination(out)
     existing = _existing(place, remote)
-    if existing is not None and existing.facts["key"] == key:
+    if existing is not None and existing.facts["key"] == request.key:
         if show:
-            say(f"{place if remote is None else remote}: already counted, nothing to do")
+            say(f"{out}: already counted, nothing to do")
         return existing
+    if existing is not None and show:
+        say(f"{out}: holds other statistics, which stay until these are finished and are then replaced")
     threads = check_workers(workers)
     limit = parse_bytes(memory) if isinstance(memory, str) else memory
     with clock.stage("kernels ready"):
-        warm_up(corpora)
+        warm_up(request.corpora)
         speed = measure_scatter()
-    plan = make_plan(list(corpora), threads, limit, speed)
-    place.parent.mkdir(parents=True, exist_ok=True)
+    plan = make_plan(request.volume, threads, limit, speed)
     if show:
         say(plan.describe())
-    with claimed(place, key) as (scratch, resumed), Workers(threads) as pool:
+    with claimed(place, request.key) as (scratch, resumed), Workers(threads) as pool:
         if resumed and show:
             say(f"resuming the count of {out} that was stopped")
-        job = Job(corpora, plan, scratch, pool, show)
+        job = Job(request.corpora, plan, scratch, pool, show)
         with clock.stage("bigrams"):
-            bigrams = count_bigrams(job)
+            bigrams = request.count_bigrams(job)
             fixed_point.refuse_context_overflow(bigrams.next_count, plan.window)
         head = passes.choose_head(bigrams, plan.head)
         with clock.stage("context"):
-            count_context(job, bigrams, head)
-        _finish_additive(job, bigrams)
-        if corpora:
+            request.count_context(job, bigrams, head)
+        if request.corpora:
             _second_pass(job, bigrams, head, clock)
         with clock.stage("publish"):
-            _finish(scratch, job, key, bigrams, head)
+            _finish(request, job, bigrams)
             if remote is None:
                 publish(scratch.folder, place)
             else:
                 _upload(scratch.folder, remote)
-    if show:
-        rate = 2 * plan.pairs / max(1e-9, sum(clock.seconds.get(name, 0) for name in ("context", "prefix means", "attention")))
-        say(f"counted {short_number(plan.pairs)} pairs twice over at {short_number(rate)} pairs/s")
-    return open_statistics(place if remote is None else remote)
+    if show and request.corpora:
+        paired = sum(clock.seconds[name] for name in ("context", "prefix means", "attention"))
+        say(f"counted {short_number(plan.pairs)} pairs twice over at {short_number(2 * plan.pairs / paired)} pairs/s")
+    return open_statistics(out)
 
 
 def check_workers(workers: int | None) -> int:
@@ -136,7 +162,7 @@ def _second_pass(job: Job, bigrams: Bigrams, head: passes.Head, clock: Clock) ->
     """Do what depends on the composed matrix of the whole: attention and position."""
     column_sum = passes.context_column_sum(job)
     with clock.stage("composition"):
-        composed = passes.compose(job, composer(bigrams, fixed_point.context_bits(job.plan.window)), column_sum)
+        composed = passes.compose(job, composer(bigrams), column_sum)
     with clock.stage("prefix means"):
         position, largest_mean = passes.average_prefixes(job, bigrams, composed)
     with clock.stage("attention"):
@@ -146,45 +172,42 @@ def _second_pass(job: Job, bigrams: Bigrams, head: passes.Head, clock: Clock) ->
     layout.save(job.scratch.group, "position", position / bigrams.positions, ("offset",))
 
 
-def _finish_additive(job: Job, bigrams: Bigrams) -> None:
+def _finish(request: Request, job: Job, bigrams: Bigrams) -> None:
+    """Write the small arrays, remove the scratch, and write the facts last: a group without them does not open."""
     group = job.scratch.group
-    layout.save_vocabulary(group, job.corpora[0].vocabulary)
+    layout.save_vocabulary(group, request.vocabulary)
     layout.save(group, "token_count", bigrams.token_count, ("current",))
     layout.save(group, "next_count", bigrams.next_count, ("next",))
     layout.save(group, "bigram_indptr", bigrams.counts.indptr.astype(np.int64), ("row",))
     layout.save(group, "bigram_indices", bigrams.counts.indices.astype(np.int32), ("entry",))
     layout.save(group, "bigram_count", bigrams.counts.data, ("entry",))
     layout.save(group, "context_column_sum", passes.context_column_sum(job), ("prefix",))
+    job.scratch.remove()
+    group.attrs.update(
+        {
+            "format": layout.FORMAT,
+            "format_version": layout.FORMAT_VERSION,
+            "firstlight": __version__,
+            "key": request.key,
+            "vocabulary_size": job.plan.vocabulary,
+            "window": job.plan.window,
+            "windows": job.plan.windows,
+            "positions": bigrams.positions,
+            "context_bits": fixed_point.context_bits(job.plan.window),
+            "corpora": list(request.members),
+            "has_attention": bool(request.corpora),
+            "missing_corpus": request.missing,
+        }
+    )
 
 
-def _finish(scratch: Scratch, job: Job, key: str, bigrams: Bigrams, head: passes.Head) -> None:
-    """Write the facts of the store last: a group without them does not open."""
-    scratch.remove()
-    facts = {
-        "format": layout.FORMAT,
-        "format_version": layout.FORMAT_VERSION,
-        "firstlight": __version__,
-        "key": key,
-        "vocabulary_size": job.plan.vocabulary,
-        "window": job.plan.window,
-        "windows": job.plan.windows,
-        "positions": bigrams.positions,
-        "context_bits": fixed_point.context_bits(job.plan.window),
-        "head_tokens": [int(token) for token in head.tokens],
-        "corpora": [_remember(corpus) for corpus in job.corpora],
-        "has_attention": True,
-    }
-    zarr.open_group(scratch.folder, mode="r+").attrs.update(facts)
-
-
-def _remember(corpus: Corpus) -> dict[str, Any]:
+def remember(corpus: Corpus) -> dict[str, Any]:
     """Return what finds a member corpus again and tells whether it is still the same."""
     return {
         "path": str(corpus.path.resolve()),
         "fingerprint": corpus.fingerprint,
         "windows": int(corpus.manifest["windows"]),
         "positions": corpus.positions,
-        "manifest_sha256": sha256_of(corpus.path / "manifest.json"),
     }
 
 
@@ -221,6 +244,4 @@ def _upload(folder: Path, url: str) -> None:
         remote = f"{target}/{path.relative_to(folder).as_posix()}"
         filesystem.makedirs(remote.rsplit("/", 1)[0], exist_ok=True)
         filesystem.put_file(str(path), remote)
-    import shutil
-
     shutil.rmtree(folder)

@@ -1,9 +1,10 @@
 """Fixed point: sums that do not depend on their order, with scales chosen so that nothing overflows or is lost.
 
-A sum of float64 numbers depends on the order of its terms, so on the number of workers and the order of windows. A sum of
-int64 numbers does not. Every accumulated quantity is therefore an integer times a power of two.
+A sum of float64 numbers depends on the order of its terms, so on the number of workers and the order of windows. A sum
+of int64 numbers does not. Every accumulated quantity is therefore an integer times a power of two.
 
-- Context shares 1/t have one scale for a window length, whatever the corpus, so that the sums of two corpora add.
+- Context shares 1/t have one scale for a window length, whatever the corpus, so that the sums of two corpora add. Sums
+  of large corpora outgrow an int64: they are kept as carry * 2**62 + low.
 - Terms of the attention and position statistics depend on the composed matrix of the very corpus; their scales are the
   finest for which a bound computed beforehand shows that no sum can overflow.
 """
@@ -24,8 +25,8 @@ ROW_BITS = 52
 
 
 def context_bits(window: int) -> int:
-    """Return the scale of the context shares: 1/T is stored to one part in 2**31, the larger shares better."""
-    return 30 + (window - 1).bit_length()
+    """Return the scale of the context shares: 1/T is stored to one part in 2**34, the larger shares better."""
+    return 33 + (window - 1).bit_length()
 
 
 def context_weights(window: int) -> Int64[np.ndarray, " position"]:
@@ -34,15 +35,39 @@ def context_weights(window: int) -> Int64[np.ndarray, " position"]:
     return np.array([(2 * one + t) // (2 * t) for t in range(1, window + 1)], np.int64)
 
 
+def most_before_carry(window: int) -> int:
+    """Return how often a token may be next before a context sum can reach 2**62: its share of a prefix is at most 1."""
+    # Rounding can make the shares of a prefix sum to a little more than 1.
+    return (1 << (SUM_BITS - context_bits(window))) * 99 // 100
+
+
 def refuse_context_overflow(next_count: Int64[np.ndarray, " next"], window: int) -> None:
-    """Raise an error if a context sum could pass the largest int64: its share of each prefix is at most 1."""
-    largest = int(next_count.max(initial=0))
-    if (largest + 1) << context_bits(window) >= 1 << (SUM_BITS + 1):
-        limit = 1 << (SUM_BITS + 1 - context_bits(window))
+    """Raise an error if a carry could pass the largest int32."""
+    largest, most = int(next_count.max(initial=0)), most_before_carry(window) << 31
+    if largest > most:
         raise FirstlightError(
             f"context sums would overflow: token {int(next_count.argmax())} is the next token {largest:,} times, "
-            f"at most {limit - 2:,} fit windows of {window}; count a part of the corpus"
+            f"at most {most:,} are possible with windows of {window}"
         )
+
+
+def move_carry(low: Int64[np.ndarray, "row column"], carry: Int32[np.ndarray, "row column"]) -> None:
+    """Move what is above 2**62 from `low` to `carry`, in place; a few rows at a time to keep the copies small."""
+    for start in range(0, len(low), 64):
+        part = low[start : start + 64]
+        carry[start : start + 64] += (part >> SUM_BITS).astype(np.int32)
+        part &= (1 << SUM_BITS) - 1
+
+
+def as_float(
+    low: Int64[np.ndarray, "row column"], carry: Int32[np.ndarray, "row column"] | None, bits: int
+) -> Float64[np.ndarray, "row column"]:
+    """Return sums in fixed point as float64."""
+    values = low.astype(np.float64)
+    if carry is not None:
+        values += np.ldexp(carry.astype(np.float64), SUM_BITS)
+    values *= 2.0**-bits
+    return values
 
 
 def ceil_log2(bound: float) -> int:
@@ -87,8 +112,12 @@ def offset_exponent(largest: float, inverse_sum: float) -> int:
     return min(TERM_BITS - 1 - ceil_log2(largest), SUM_BITS - 1 - ceil_log2(largest * inverse_sum))
 
 
-def column_sums(block: Int64[np.ndarray, "next prefix"]) -> Float64[np.ndarray, " prefix"]:
-    """Return the sums of integer columns, exact but for one rounding: entries are added in two halves."""
-    low = (block & 0xFFFFFFFF).sum(axis=0)
-    high = (block >> 32).sum(axis=0)
-    return np.array([float((int(h) << 32) + int(lo)) for h, lo in zip(high, low, strict=True)])
+def column_sums(
+    low: Int64[np.ndarray, "next prefix"], carry: Int32[np.ndarray, "next prefix"] | None, bits: int
+) -> Float64[np.ndarray, " prefix"]:
+    """Return the sums of columns in fixed point, exact but for one rounding: entries are added in two halves."""
+    lower = (low & 0xFFFFFFFF).sum(axis=0)
+    upper = (low >> 32).sum(axis=0)
+    above = np.zeros_like(upper) if carry is None else carry.sum(axis=0, dtype=np.int64)
+    exact = [(int(c) << SUM_BITS) + (int(h) << 32) + int(lo) for c, h, lo in zip(above, upper, lower, strict=True)]
+    return np.array([value / (1 << bits) for value in exact])

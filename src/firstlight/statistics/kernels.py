@@ -34,7 +34,9 @@ def count_tokens(windows: Array, lengths: Array, current: Array, following: Arra
 
 
 @njit(cache=True, nogil=True)
-def postings(windows: Array, lengths: Array, skip: Array, low: int, high: int, of_next: int) -> tuple[Array, Array, Array]:
+def postings(
+    windows: Array, lengths: Array, skip: Array, low: int, high: int, of_next: int
+) -> tuple[Array, Array, Array]:
     """List the places of each token in [low, high), token by token, in order of window and position.
 
     Arguments:
@@ -67,7 +69,9 @@ def postings(windows: Array, lengths: Array, skip: Array, low: int, high: int, o
 
 
 @njit(cache=True, nogil=True)
-def bigram_rows(windows: Array, starts: Array, places: Array, times: Array, vocabulary: int) -> tuple[Array, Array, Array]:
+def bigram_rows(
+    windows: Array, starts: Array, places: Array, times: Array, vocabulary: int
+) -> tuple[Array, Array, Array]:
     """Count the next tokens of each posted token, as the three arrays of a compressed sparse row matrix."""
     rows = starts.shape[0] - 1
     indptr = np.zeros(rows + 1, np.int64)
@@ -119,7 +123,15 @@ def context_head(windows: Array, lengths: Array, weights: Array, slots: Array, s
 
 @njit(cache=True, nogil=True)
 def context_tail(
-    windows: Array, lengths: Array, starts: Array, places: Array, times: Array, weights: Array, low: int, high: int, rows: Array
+    windows: Array,
+    lengths: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    weights: Array,
+    low: int,
+    high: int,
+    rows: Array,
 ) -> None:
     """Do the same for posted tokens [low, high): `rows` is key x next token, int64, added to.
 
@@ -212,7 +224,14 @@ def mean_offsets(lengths: Array, means: Array, inverse: Array, offset_scale: flo
 
 @njit(cache=True, nogil=True)
 def attention_head(
-    windows: Array, lengths: Array, composed: Array, means: Array, inverse: Array, scales: Array, slots: Array, strip: Array
+    windows: Array,
+    lengths: Array,
+    composed: Array,
+    means: Array,
+    inverse: Array,
+    scales: Array,
+    slots: Array,
+    strip: Array,
 ) -> None:
     """Add (count / t) * (g - m_t) of each head token in the prefix to the row of each query token.
 
@@ -275,7 +294,9 @@ def attention_tail(
 
 
 @njit(cache=True, nogil=True)
-def sparse_times_block(indptr: Array, indices: Array, data: Array, block: Array, low: int, high: int, out: Array) -> None:
+def sparse_times_block(
+    indptr: Array, indices: Array, data: Array, block: Array, low: int, high: int, out: Array
+) -> None:
     """Write rows [low, high) of (sparse matrix) x (dense block), each entry summed in the order of the sparse row."""
     width = block.shape[1]
     for row in range(low, high):

@@ -28,6 +28,7 @@ MEANINGS = {
     "bigram_count": "its count; bigram = count / positions - alpha[current] / V",
     "context_sum": "sum of (1/t) #(prefix token in x_1..x_t) over positions with y_t = next, times 2**bits; "
     "context = (context_sum / 2**bits - context_column_sum / V) / positions",
+    "context_carry": "what context_sum could not hold: the full sum is context_carry * 2**62 + context_sum; absent when zero",
     "context_column_sum": "column sums of context_sum / 2**bits",
     "attention_sum": "sum of (1/t) (g[t, j] - mean of g[t, .]) over x_t = query and x_j = key; "
     "attention = attention_sum / 2**attention_exponent[key] / positions",
@@ -41,7 +42,9 @@ def chunk_side(vocabulary: int) -> int:
     return min(vocabulary, 512 if vocabulary <= 8192 else 1024)
 
 
-def create(group: zarr.Group, name: str, shape: tuple[int, ...], dtype: str, axes: tuple[str, ...], **facts: Any) -> zarr.Array:
+def create(
+    group: zarr.Group, name: str, shape: tuple[int, ...], dtype: str, axes: tuple[str, ...], **facts: Any
+) -> zarr.Array[Any]:
     """Create an array: compressed, with a checksum of every chunk, zeros not stored."""
     side = chunk_side(shape[0]) if len(shape) == 2 else max(1, shape[0])
     return group.create_array(
@@ -79,12 +82,24 @@ def write_columns(array: zarr.Array, low: int, rows: np.ndarray) -> None:
         array[start:stop, low : low + len(rows)] = np.ascontiguousarray(rows[:, start:stop].T)
 
 
+def matrix(group: zarr.Group, name: str) -> zarr.Array[Any]:
+    """Return an array of a group by name."""
+    array = group[name]
+    if not isinstance(array, zarr.Array):
+        raise FirstlightError(f"{describe(group)}: {name} is not an array; the store is damaged, build it again")
+    return array
+
+
+def read_context(group: zarr.Group, *selection: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Read a part of the context sums: the low part, and the carry if the store has one."""
+    carry = read(group, "context_carry", *selection) if "context_carry" in group else None
+    return read(group, "context_sum", *selection), carry
+
+
 def read(group: zarr.Group, name: str, *selection: Any) -> np.ndarray:
     """Read an array or a part of it; a chunk that does not match its checksum is an error that names the array."""
     with damage_named(f"{describe(group)}: array {name}"):
-        array = group[name]
-        assert isinstance(array, zarr.Array)
-        return np.asarray(array[selection or ...])
+        return np.asarray(matrix(group, name)[selection or ...])
 
 
 @contextlib.contextmanager
@@ -110,5 +125,7 @@ def attributes(group: zarr.Group) -> dict[str, Any]:
     if facts.get("format") != FORMAT:
         raise FirstlightError(f"{describe(group)}: a Zarr group, but not of firstlight statistics")
     if facts.get("format_version") != FORMAT_VERSION:
-        raise FirstlightError(f"{describe(group)}: format {facts['format_version']}, expected {FORMAT_VERSION}; build it again")
+        raise FirstlightError(
+            f"{describe(group)}: format {facts['format_version']}, expected {FORMAT_VERSION}; build it again"
+        )
     return facts

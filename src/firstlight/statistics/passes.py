@@ -4,15 +4,15 @@ Each goes through the vocabulary in blocks of columns and through the corpora in
 is finished unit by unit. The order of blocks, segments and threads is free: integer sums do not depend on it.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import zarr
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64, Int32, Int64
 
 from firstlight.corpus.corpus import Corpus
 from firstlight.report.progress import progress
@@ -24,6 +24,7 @@ from firstlight.statistics.scratch import Scratch
 from firstlight.statistics.segments import Segment, Workers, balanced_ranges, even_ranges, segments
 
 Postings = tuple[np.ndarray, np.ndarray, np.ndarray]
+Matrix = zarr.Array[Any]
 Result = TypeVar("Result")
 
 # Postings of a block are cut into this many tasks for each worker, so that none waits long for the last one.
@@ -101,39 +102,90 @@ def count_bigrams(job: Job) -> Bigrams:
 
 
 def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
-    """Fill context_sum and context_column_sum."""
+    """Fill context_sum, with context_carry if some sums need it, and their column sums."""
     vocabulary = job.plan.vocabulary
+    bits = fixed_point.context_bits(job.plan.window)
     weights = fixed_point.context_weights(job.plan.window)
-    target = _open_matrix(job.scratch.group, "context_sum", vocabulary, ("next", "prefix"), new=not job.scratch.done("context"))
+    wide = needs_carry(job, bigrams)
+    target, carry_target = open_context(job, wide)
     with progress("context", job.plan.pairs, "pairs", job.show) as advance:
         share = job.plan.pairs / max(1, bigrams.positions)
+
+        def fill_strip(segment: Segment, strip: np.ndarray) -> None:
+            kernels.context_head(segment.windows, segment.lengths, weights, head.slots, strip)
+
         if not job.scratch.done("context head"):
-            job.scratch.save("context-head", _head_sums(job, head, lambda part, strip: kernels.context_head(
-                part.windows, part.lengths, weights, head.slots, strip)))  # fmt: skip
+            strip, strip_carry = _head_sums(job, head, fill_strip, wide)
+            job.scratch.save("context-head", strip)
+            if strip_carry is not None:
+                job.scratch.save("context-head-carry", strip_carry)
             job.scratch.finish("context head", [0])
         advance(share * int(bigrams.token_count[head.tokens].sum()))
         strip = job.scratch.load("context-head")
+        strip_carry = job.scratch.load("context-head-carry") if wide else None
         for units, low, high in job.missing_blocks(job.scratch.done("context")):
             rows = np.zeros((high - low, vocabulary), np.int64)
+            carry = np.zeros((high - low, vocabulary), np.int32) if wide else None
 
             def fill(segment: Segment, places: Postings, a: int, b: int, rows: np.ndarray = rows) -> None:
                 kernels.context_tail(segment.windows, segment.lengths, *places, weights, a, b, rows)
 
-            for _ in _visit_postings(job, head.skip, low, high, of_next=0, task=fill):
-                pass
+            for spans in _spans(job, wide):
+                for _ in _visit_postings(job, spans, head.skip, low, high, of_next=0, task=fill):
+                    pass
+                if carry is not None:
+                    fixed_point.move_carry(rows, carry)
             _insert_head(rows, strip, head, low, high)
+            if carry is not None:
+                _insert_head(carry, strip_carry, head, low, high)
             for unit, (start, stop) in zip(units, job.unit_ranges(low, high), strict=True):
-                part = rows[start - low : stop - low]
+                part, part_carry = rows[start - low : stop - low], None
                 layout.write_columns(target, start, part)
-                job.scratch.save(f"context-column-sum-{unit}", fixed_point.column_sums(part.T))
+                if carry is not None and carry_target is not None:
+                    part_carry = carry[start - low : stop - low]
+                    layout.write_columns(carry_target, start, part_carry)
+                sums = fixed_point.column_sums(part.T, None if part_carry is None else part_carry.T, bits)
+                job.scratch.save(f"context-column-sum-{unit}", sums)
             job.scratch.finish("context", units)
             advance(share * int(bigrams.token_count[low:high][head.skip[low:high] == 0].sum()))
 
 
+def needs_carry(job: Job, bigrams: Bigrams) -> bool:
+    """Whether a context sum could reach 2**62."""
+    return int(bigrams.next_count.max()) > fixed_point.most_before_carry(job.plan.window)
+
+
+def open_context(job: Job, wide: bool) -> tuple[Matrix, Matrix | None]:
+    """Open the arrays of the context sums."""
+    axes = ("next", "prefix")
+    return (
+        open_matrix(job, "context_sum", axes, "context"),
+        open_matrix(job, "context_carry", axes, "context", "int32") if wide else None,
+    )
+
+
+def _spans(job: Job, wide: bool) -> Iterator[Iterable[Segment]]:
+    """Yield runs of segments within which no context sum can reach 2**62 from below 2**62: one when none ever can."""
+    if not wide:
+        yield job.segments()
+        return
+    most = fixed_point.most_before_carry(job.plan.window)
+    span: list[Segment] = []
+    seen = np.zeros(job.plan.vocabulary, np.int64)
+    for segment in job.segments():
+        ignored, following = np.zeros_like(seen), np.zeros_like(seen)
+        kernels.count_tokens(segment.windows, segment.lengths, ignored, following)
+        if span and int((seen + following).max()) > most:
+            yield span
+            span, seen = [], np.zeros_like(seen)
+        span.append(segment)
+        seen += following
+    yield span
+
+
 def context_column_sum(job: Job) -> Float64[np.ndarray, " prefix"]:
     """Return the column sums of the context sums, not in fixed point."""
-    sums = np.concatenate(job.scratch.load_units("context-column-sum", job.plan.units))
-    return sums * 2.0 ** -fixed_point.context_bits(job.plan.window)
+    return np.concatenate(job.scratch.load_units("context-column-sum", job.plan.units))
 
 
 @dataclass(frozen=True)
@@ -145,7 +197,7 @@ class Composed:
         column_max: the largest |entry| of each key.
     """
 
-    by_key: np.ndarray | zarr.Array
+    by_key: np.ndarray | Matrix
     column_max: Float64[np.ndarray, " key"]
 
 
@@ -153,12 +205,16 @@ def compose(job: Job, source: Composer, column_sum: Float64[np.ndarray, " prefix
     """Compute the composed matrix of the context sums in the store, unit by unit."""
     vocabulary, in_memory = job.plan.vocabulary, job.plan.composed_in_memory
     if in_memory:
-        by_key: np.ndarray | zarr.Array = np.empty((vocabulary, vocabulary))
+        by_key: np.ndarray | Matrix = np.empty((vocabulary, vocabulary))
         missing = list(range(job.plan.units))
     else:
-        group = zarr.open_group(job.scratch.path("composed"), mode="a")
         done = job.scratch.done("composed")
-        by_key = _open_matrix(group, "composed", vocabulary, ("key", "next"), new=not done, dtype="float64")
+        folder = job.scratch.path("composed")
+        if done:
+            by_key = layout.matrix(zarr.open_group(folder, mode="r+"), "composed")
+        else:
+            group = zarr.create_group(folder, overwrite=True)
+            by_key = layout.create(group, "composed", (vocabulary, vocabulary), "float64", ("key", "next"))
         missing = [unit for unit in range(job.plan.units) if unit not in done]
     largest = np.zeros(vocabulary)
     width = block_width(vocabulary)
@@ -169,7 +225,10 @@ def compose(job: Job, source: Composer, column_sum: Float64[np.ndarray, " prefix
                 largest[low:high] = job.scratch.load(f"column-max-{unit}")
                 advance(high - low)
                 continue
-            context = layout.read(job.scratch.group, "context_sum", slice(None), slice(low, high))
+            context = fixed_point.as_float(
+                *layout.read_context(job.scratch.group, slice(None), slice(low, high)),
+                fixed_point.context_bits(job.plan.window),
+            )
             rows = by_key[low:high] if isinstance(by_key, np.ndarray) else np.empty((high - low, vocabulary))
 
             def columns(a: int, context: np.ndarray = context, rows: np.ndarray = rows, low: int = low) -> None:
@@ -231,7 +290,7 @@ def average_prefixes(job: Job, bigrams: Bigrams, composed: Composed) -> tuple[Fl
                 )
                 return offsets
 
-            for offsets in _visit_postings(job, nothing, low, high, of_next=1, task=visit):
+            for offsets in _visit_postings(job, job.segments(), nothing, low, high, of_next=1, task=visit):
                 by_offset += offsets
             finished[units] = 1
             job.scratch.save(progress_file, saved)
@@ -250,19 +309,28 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
     vocabulary, steps = job.plan.vocabulary, job.plan.window
     inverse = 1.0 / np.arange(1, steps + 1)
     scales = np.ldexp(1.0, exponents)
-    target = _open_matrix(
-        job.scratch.group, "attention_sum", vocabulary, ("query", "key"), new=not job.scratch.done("attention")
-    )
+    target = open_matrix(job, "attention_sum", ("query", "key"), "attention")
     with progress("attention", job.plan.pairs, "pairs", job.show) as advance:
         share = job.plan.pairs / max(1, bigrams.positions)
         if not job.scratch.done("attention head"):
-            order = np.argsort(head.tokens)
-            rows = np.empty((len(order), vocabulary))
-            for slot in order:
-                rows[slot] = composed.by_key[int(head.tokens[slot])]
-            dense = np.ascontiguousarray(rows.T)
-            job.scratch.save("attention-head", _head_sums(job, head, lambda part, strip: kernels.attention_head(
-                part.windows, part.lengths, dense, _means(job, part), inverse, scales[head.tokens], head.slots, strip)))  # fmt: skip
+            dense = np.empty((vocabulary, len(head.tokens)))
+            for slot, token in enumerate(head.tokens):
+                dense[:, slot] = composed.by_key[int(token)]
+            head_scales = scales[head.tokens]
+
+            def fill_strip(segment: Segment, strip: np.ndarray) -> None:
+                kernels.attention_head(
+                    segment.windows,
+                    segment.lengths,
+                    dense,
+                    _means(job, segment),
+                    inverse,
+                    head_scales,
+                    head.slots,
+                    strip,
+                )
+
+            job.scratch.save("attention-head", _head_sums(job, head, fill_strip, wide=False)[0])
             job.scratch.finish("attention head", [0])
         advance(share * int(bigrams.token_count[head.tokens].sum()))
         strip = job.scratch.load("attention-head")
@@ -281,10 +349,19 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
                 block_scales: np.ndarray = block_scales,
             ) -> None:
                 kernels.attention_tail(
-                    segment.windows, segment.lengths, *places, values, _means(job, segment), inverse, block_scales, a, b, rows
+                    segment.windows,
+                    segment.lengths,
+                    *places,
+                    values,
+                    _means(job, segment),
+                    inverse,
+                    block_scales,
+                    a,
+                    b,
+                    rows,
                 )
 
-            for _ in _visit_postings(job, head.skip, low, high, of_next=0, task=fill):
+            for _ in _visit_postings(job, job.segments(), head.skip, low, high, of_next=0, task=fill):
                 pass
             _insert_head(rows, strip, head, low, high)
             for start, stop in job.unit_ranges(low, high):
@@ -294,17 +371,25 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
 
 
 def _visit_postings(
-    job: Job, skip: np.ndarray, low: int, high: int, of_next: int, task: Callable[[Segment, Postings, int, int], Result]
+    job: Job,
+    pieces: Iterable[Segment],
+    skip: np.ndarray,
+    low: int,
+    high: int,
+    of_next: int,
+    task: Callable[[Segment, Postings, int, int], Result],
 ) -> Iterator[Result]:
-    """Run a task on the postings of tokens [low, high) of every segment, cut between the workers."""
-    for segment in job.segments():
+    """Run a task on the postings of tokens [low, high) of segments, cut between the workers."""
+    for segment in pieces:
         places = kernels.postings(segment.windows, segment.lengths, skip, low, high, of_next)
         ranges = balanced_ranges(places[0], job.workers.count * TASKS_PER_WORKER) if len(places[1]) else []
         starts, stops = [a for a, _ in ranges], [b for _, b in ranges]
         yield from job.workers.map(partial(task, segment, places), starts, stops)
 
 
-def _scaled_integers(rows: Float64[np.ndarray, "next prefix"], exponents: np.ndarray) -> Int64[np.ndarray, "next prefix"]:
+def _scaled_integers(
+    rows: Float64[np.ndarray, "next prefix"], exponents: np.ndarray
+) -> Int64[np.ndarray, "next prefix"]:
     """Return rows times 2**exponents as integers, a few rows at a time to keep the copies small."""
     integers = np.empty(rows.shape, np.int64)
     for start in range(0, len(rows), 64):
@@ -313,17 +398,24 @@ def _scaled_integers(rows: Float64[np.ndarray, "next prefix"], exponents: np.nda
     return integers
 
 
-def _head_sums(job: Job, head: Head, add_to: Callable[[Segment, np.ndarray], None]) -> Int64[np.ndarray, "row head"]:
+def _head_sums(
+    job: Job, head: Head, add_to: Callable[[Segment, np.ndarray], None], wide: bool
+) -> tuple[Int64[np.ndarray, "row head"], Int32[np.ndarray, "row head"] | None]:
     """Add up the dense strips: each worker fills one of its own from a part of each segment."""
-    strips = [np.zeros((job.plan.vocabulary, len(head.tokens)), np.int64) for _ in range(job.workers.count)]
-    for segment in job.segments():
-        ranges = even_ranges(len(segment.windows), job.workers.count)
-        parts = [Segment(segment.start + a, segment.windows[a:b], segment.lengths[a:b]) for a, b in ranges]
-        job.workers.map(add_to, parts, strips[: len(parts)])
-    total = strips[0]
-    for strip in strips[1:]:
-        total += strip
-    return total
+    shape = (job.plan.vocabulary, len(head.tokens))
+    strips = [np.zeros(shape, np.int64) for _ in range(job.workers.count)]
+    total, carry = np.zeros(shape, np.int64), np.zeros(shape, np.int32) if wide else None
+    for span in _spans(job, wide):
+        for segment in span:
+            ranges = even_ranges(len(segment.windows), job.workers.count)
+            parts = [Segment(segment.start + a, segment.windows[a:b], segment.lengths[a:b]) for a, b in ranges]
+            job.workers.map(add_to, parts, strips[: len(parts)])
+        for strip in strips:
+            total += strip
+            strip[:] = 0
+        if carry is not None:
+            fixed_point.move_carry(total, carry)
+    return total, carry
 
 
 def _insert_head(rows: np.ndarray, strip: np.ndarray, head: Head, low: int, high: int) -> None:
@@ -340,11 +432,8 @@ def _means(job: Job, segment: Segment) -> Float64[np.ndarray, "window position"]
     return np.asarray(np.memmap(job.scratch.path("means"), np.float64, "r+", offset, shape))
 
 
-def _open_matrix(
-    group: zarr.Group, name: str, vocabulary: int, axes: tuple[str, ...], new: bool, dtype: str = "int64"
-) -> zarr.Array:
-    if new:
-        return layout.create(group, name, (vocabulary, vocabulary), dtype, axes)
-    array = group[name]
-    assert isinstance(array, zarr.Array)
-    return array
+def open_matrix(job: Job, name: str, axes: tuple[str, ...], stage: str, dtype: str = "int64") -> Matrix:
+    """Open an array of the store that a stage has begun to fill, or create it."""
+    if job.scratch.done(stage):
+        return layout.matrix(job.scratch.group, name)
+    return layout.create(job.scratch.group, name, (job.plan.vocabulary, job.plan.vocabulary), dtype, axes)

@@ -1,6 +1,7 @@
 """The plan: how many pairs, how much memory, which blocks, how long; made and printed before any work."""
 
 import resource
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,39 @@ HEAD_TOKENS = 64
 SCATTERS_PER_PAIR = 5.0
 # Multiply-adds of the composed matrix take this many scatter-adds each.
 SCATTERS_PER_PRODUCT = 0.5
+
+
+@dataclass(frozen=True)
+class Volume:
+    """How much there is to count.
+
+    Attributes:
+        vocabulary: V.
+        window: T.
+        windows: N.
+        positions: positions with a next token.
+        pairs: (prefix token, next token) pairs.
+        itemsize: bytes of a stored token id.
+    """
+
+    vocabulary: int
+    window: int
+    windows: int
+    positions: int
+    pairs: int
+    itemsize: int
+
+
+def volume_of(corpora: Sequence[Corpus]) -> Volume:
+    """Add up corpora of one vocabulary and window."""
+    return Volume(
+        vocabulary=len(corpora[0].vocabulary),
+        window=corpora[0].window,
+        windows=sum(int(corpus.manifest["windows"]) for corpus in corpora),
+        positions=sum(corpus.positions for corpus in corpora),
+        pairs=sum(_pairs(corpus) for corpus in corpora),
+        itemsize=max(corpus.windows.dtype.itemsize for corpus in corpora),
+    )
 
 
 @dataclass(frozen=True)
@@ -75,20 +109,16 @@ class Plan:
         )
 
 
-def make_plan(corpora: list[Corpus], workers: int, memory: int, seconds_per_scatter: float) -> Plan:
+def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: float) -> Plan:
     """Fit the work into the memory: as many columns at once as there is room for.
 
     Arguments:
-        corpora: what will be counted; same vocabulary and window.
+        volume: what will be counted.
         workers: threads.
         memory: bytes the process may hold.
         seconds_per_scatter: the measured speed of this machine.
     """
-    vocabulary, window = len(corpora[0].vocabulary), corpora[0].window
-    positions = sum(corpus.positions for corpus in corpora)
-    pairs = sum(_pairs(corpus) for corpus in corpora)
-    windows = sum(int(corpus.manifest["windows"]) for corpus in corpora)
-    itemsize = max(corpus.windows.dtype.itemsize for corpus in corpora)
+    vocabulary, positions = volume.vocabulary, volume.positions
     head, unit = min(HEAD_TOKENS, vocabulary), chunk_side(vocabulary)
     cells = 8 * vocabulary  # one column of float64 or int64
     bigrams = min(positions, vocabulary**2)
@@ -115,19 +145,19 @@ def make_plan(corpora: list[Corpus], workers: int, memory: int, seconds_per_scat
     products = 2 * min(positions, vocabulary**2 // 4) * vocabulary
     return Plan(
         vocabulary=vocabulary,
-        window=window,
-        windows=windows,
+        window=volume.window,
+        windows=volume.windows,
         positions=positions,
-        pairs=pairs,
+        pairs=volume.pairs,
         workers=workers,
         memory=memory,
         head=head,
         unit=unit,
         block_units=block_units,
         composed_in_memory=in_memory,
-        segment_rows=rows_per_segment(window, itemsize),
+        segment_rows=rows_per_segment(volume.window, volume.itemsize),
         needed=fixed + 3 * width * cells + (whole if in_memory else 0),
-        seconds=(SCATTERS_PER_PAIR * pairs + SCATTERS_PER_PRODUCT * products) * seconds_per_scatter / workers,
+        seconds=(SCATTERS_PER_PAIR * volume.pairs + SCATTERS_PER_PRODUCT * products) * seconds_per_scatter / workers,
     )
 
 

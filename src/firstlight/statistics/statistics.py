@@ -142,8 +142,9 @@ class Statistics:
             token: the token, as the vocabulary writes it.
             basis: which basis function.
             k: how many.
-            score: `raw` is the entry. `lift` is for reading: for bigram and context the uncentred entry over the product
-                of its margins, for interchangeability, attention and composed the cosine of rows (or columns).
+            score: `raw` is the entry. `lift` is for reading and leaves out the token itself: for bigram and context
+                the uncentred entry over the product of its margins, for interchangeability the entry over the root of
+                the two diagonal ones (a cosine of bigram columns), for attention and composed the cosine of rows.
             direction: `out` reads the token's row, `in` its column.
             min_count: tokens that occur less often are left out.
         """
@@ -207,7 +208,9 @@ def open_statistics(path: str | Path) -> Statistics:
         if not folder.exists():
             if staging_folder(folder).exists():
                 raise FirstlightError(f"{text}: an unfinished count; run the same command again to finish it")
-            raise FirstlightError(f"{text}: no statistics here; `firstlight stats build CORPUS --out {text}` makes them")
+            raise FirstlightError(
+                f"{text}: no statistics here; `firstlight stats build CORPUS --out {text}` makes them"
+            )
         if not (folder / "zarr.json").is_file():
             raise FirstlightError(f"{text}: not a statistics store: it has no zarr.json")
         with layout.damage_named(f"{text}: zarr.json"):

@@ -15,7 +15,12 @@ def warm_up(corpora: Sequence[Corpus]) -> None:
         windows, lengths = np.array([[0, 1, 0], [1, 1, 0]], dtype), np.array([3, 3], np.int32)
         inverse, skip, slots = np.array([1.0, 0.5]), np.zeros(2, np.uint8), np.array([0, -1], np.int32)
         weights, strip, square = np.array([4, 2]), np.zeros((2, 1), np.int64), np.zeros((2, 2), np.int64)
-        exponents, means, offsets, dense = np.zeros(2, np.int32), np.zeros((2, 2)), np.zeros(2, np.int64), np.ones((2, 2))
+        exponents, means, offsets, dense = (
+            np.zeros(2, np.int32),
+            np.zeros((2, 2)),
+            np.zeros(2, np.int64),
+            np.ones((2, 2)),
+        )
         kernels.count_tokens(windows, lengths, np.zeros(2, np.int64), np.zeros(2, np.int64))
         places = kernels.postings(windows, lengths, skip, 0, 2, 0)
         kernels.bigram_rows(windows, *places, 2)
