@@ -23,14 +23,15 @@ class GrowingArray:
         self.dtype = np.dtype(dtype)
         self.columns = columns
         self.rows = rows
-        self._file = path.open("r+b" if rows else "w+b")
         header = self._header()
+        end = len(header) + rows * self._row_bytes()
+        if rows and (not path.is_file() or path.stat().st_size < end):
+            raise FirstlightError(f"{path}: shorter than the journal says; remove {path.parent} and build again")
+        self._file = path.open("r+b" if rows else "w+b")
         if not rows:
             self._file.write(header)
-        elif path.stat().st_size < len(header) + rows * self._row_bytes():
-            raise FirstlightError(f"{path}: shorter than the journal says; remove {path.parent} and build again")
         # Whatever was written after the last entry in the journal is written again.
-        self._file.truncate(len(header) + rows * self._row_bytes())
+        self._file.truncate(end)
         self._file.seek(0, os.SEEK_END)
 
     def append(self, rows: NDArray[Any]) -> None:
@@ -78,7 +79,8 @@ class WindowWriter:
         self.dtype = np.dtype(dtype)
         self._width = window + 1
         self._shard_rows = max(1, shard_tokens // self._width)
-        self._full = rows // self._shard_rows
+        # A shard that is just full is opened again: its header may not be written yet.
+        self._full = max(rows - 1, 0) // self._shard_rows
         for path in folder.glob("tokens-*.npy"):
             if path.name > shard_name(self._full):
                 path.unlink()
@@ -203,4 +205,4 @@ class ShardedWindows:
             mine = np.flatnonzero(owner == number)
             local = flat[mine] - (self._ends[number] - len(self._shards[number]))
             out[mine] = self._shards[number][local, columns.reshape(-1)[mine] if paired else columns]
-        return out.reshape(*rows.shape, *width)[()]
+        return out.reshape((*rows.shape, *width))[()]

@@ -43,6 +43,7 @@ def open_token_array(source: Source, window: int | None) -> Integer[np.ndarray, 
     except (ValueError, OSError, EOFError) as error:
         raise FirstlightError(f"{name}: not a complete .npy file: {' '.join(str(error).split())}") from None
     if not isinstance(array, np.ndarray):
+        array.close()
         raise FirstlightError(f"{name}: an archive of arrays, expected one array of N x (T+1) integers")
     if array.ndim != 2 or not np.issubdtype(array.dtype, np.integer):
         shape = " x ".join(map(str, array.shape)) or "a single value"

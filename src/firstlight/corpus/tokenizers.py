@@ -155,7 +155,7 @@ class Pieces:
 
     def encode(self, texts: list[str]) -> list[list[int]]:
         """Return the ids of each text."""
-        return [coded.ids for coded in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        return [coded.ids for coded in self._tokenizer.encode_batch_fast(texts, add_special_tokens=True)]
 
     def vocabulary(self) -> list[str]:
         """Return the token of each id; an id without one is named after its number."""

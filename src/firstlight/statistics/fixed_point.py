@@ -25,8 +25,11 @@ ROW_BITS = 52
 
 
 def context_bits(window: int) -> int:
-    """Return the scale of the context shares: 1/T is stored to one part in 2**34, the larger shares better."""
-    return 33 + (window - 1).bit_length()
+    """Return the scale of the context shares: 1/T is stored to one part in 2**34, the larger shares better.
+
+    Windows of more than 8,192 get less, so that one window alone can never fill an int64.
+    """
+    return min(33 + (window - 1).bit_length(), SUM_BITS - 2 - window.bit_length())
 
 
 def context_weights(window: int) -> Int64[np.ndarray, " position"]:

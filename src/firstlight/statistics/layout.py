@@ -37,9 +37,15 @@ MEANINGS = {
 }
 
 
+# Up to this size most pairs of tokens meet in some window, in a corpus worth counting.
+DENSE_VOCABULARY = 8192
+# Chunks compressed at once.
+CHUNKS_AT_ONCE = 4
+
+
 def chunk_side(vocabulary: int) -> int:
     """Return the side of the square chunks of V x V arrays: large V gets large chunks, to keep files few."""
-    return min(vocabulary, 512 if vocabulary <= 8192 else 1024)
+    return min(vocabulary, 512 if vocabulary <= DENSE_VOCABULARY else 1024)
 
 
 def create(
@@ -47,12 +53,14 @@ def create(
 ) -> zarr.Array[Any]:
     """Create an array: compressed, with a checksum of every chunk, zeros not stored."""
     side = chunk_side(shape[0]) if len(shape) == 2 else max(1, shape[0])
+    # Bytes of dense integers compress when shuffled; a mostly empty array does so, and much faster, as it is.
+    dense = shape[0] <= DENSE_VOCABULARY or len(shape) == 1
     return group.create_array(
         name,
         shape=shape,
         dtype=dtype,
         chunks=tuple(min(side, length) or 1 for length in shape),
-        compressors=[BloscCodec(cname="zstd", clevel=1, shuffle="shuffle"), Crc32cCodec()],
+        compressors=[BloscCodec(cname="lz4", clevel=1, shuffle="shuffle" if dense else "noshuffle"), Crc32cCodec()],
         dimension_names=axes,
         attributes={"meaning": MEANINGS[name], **facts} if name in MEANINGS else facts,
         overwrite=True,
@@ -74,12 +82,12 @@ def load_vocabulary(group: zarr.Group) -> tuple[str, ...]:
     return tuple(json.loads(bytes(read(group, "vocabulary"))))
 
 
-def write_columns(array: zarr.Array, low: int, rows: np.ndarray) -> None:
-    """Write columns [low, low + len(rows)) of a V x V array, given as rows: transposed a chunk at a time."""
-    side = array.chunks[0]
-    for start in range(0, array.shape[0], side):
-        stop = min(start + side, array.shape[0])
-        array[start:stop, low : low + len(rows)] = np.ascontiguousarray(rows[:, start:stop].T)
+def write_columns(array: zarr.Array[Any], low: int, rows: np.ndarray) -> None:
+    """Write columns [low, low + len(rows)) of a V x V array, given as rows: turned a few chunks at a time."""
+    step = CHUNKS_AT_ONCE * array.chunks[0]
+    for start in range(0, array.shape[0], step):
+        stop = min(start + step, array.shape[0])
+        array[start:stop, low : low + len(rows)] = rows[:, start:stop].T
 
 
 def matrix(group: zarr.Group, name: str) -> zarr.Array[Any]:

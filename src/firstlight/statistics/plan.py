@@ -11,6 +11,7 @@ from firstlight.errors import FirstlightError
 from firstlight.files import format_bytes
 from firstlight.report.progress import short_number
 from firstlight.statistics.compose import block_width
+from firstlight.statistics.fixed_point import most_before_carry
 from firstlight.statistics.layout import chunk_side
 from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment
 
@@ -20,6 +21,8 @@ HEAD_TOKENS = 64
 SCATTERS_PER_PAIR = 5.0
 # Multiply-adds of the composed matrix take this many scatter-adds each.
 SCATTERS_PER_PRODUCT = 0.5
+# V x block arrays alive at once: what is read, what is filled, and copies being turned, compressed and written.
+BLOCK_COPIES = 4
 
 
 @dataclass(frozen=True)
@@ -130,8 +133,7 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
         + (workers + 2) * head * cells
         + workers * 3 * block_width(vocabulary) * cells
     )
-    # Three V x unit arrays are alive at once in every stage: what is read, what is filled, and one being turned.
-    least = fixed + 3 * unit * cells
+    least = fixed + BLOCK_COPIES * unit * cells
     if least > memory:
         raise FirstlightError(
             f"--memory {format_bytes(memory)} is too little for V = {vocabulary:,}: at least {format_bytes(least)} is needed"
@@ -140,7 +142,7 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
     in_memory = least + whole + 2 * unit * cells <= memory
     room = memory - fixed - (whole if in_memory else 0)
     units = -(-vocabulary // unit)
-    block_units = max(1, min(units, room // (3 * unit * cells)))
+    block_units = max(1, min(units, room // (BLOCK_COPIES * unit * cells)))
     width = min(block_units * unit, vocabulary)
     products = 2 * min(positions, vocabulary**2 // 4) * vocabulary
     return Plan(
@@ -155,10 +157,16 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
         unit=unit,
         block_units=block_units,
         composed_in_memory=in_memory,
-        segment_rows=rows_per_segment(volume.window, volume.itemsize),
-        needed=fixed + 3 * width * cells + (whole if in_memory else 0),
+        segment_rows=_segment_rows(volume),
+        needed=fixed + BLOCK_COPIES * width * cells + (whole if in_memory else 0),
         seconds=(SCATTERS_PER_PAIR * volume.pairs + SCATTERS_PER_PRODUCT * products) * seconds_per_scatter / workers,
     )
+
+
+def _segment_rows(volume: Volume) -> int:
+    """Return how many windows are read at once: few enough that one segment alone needs no carry."""
+    safe = most_before_carry(volume.window) // volume.window
+    return max(1, min(rows_per_segment(volume.window, volume.itemsize), safe))
 
 
 def _pairs(corpus: Corpus) -> int:

@@ -1,0 +1,174 @@
+"""The store: readable by any Zarr client, exported, checked, and never half there."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+
+from firstlight.errors import FirstlightError
+from firstlight.statistics import Statistics, count, open_statistics
+from tests.statistics.conftest import MakeCorpus, zipf_windows
+from tests.statistics.test_exact import stored_bits
+
+SRC = Path(__file__).parents[2] / "src"
+
+
+@pytest.fixture
+def stats(make_corpus: MakeCorpus, tmp_path: Path) -> Statistics:
+    return count(make_corpus(zipf_windows(np.random.default_rng(0), 40, 15, 60), 60), tmp_path / "stats", workers=1)
+
+
+def test_a_plain_zarr_client_reads_the_theory_from_the_attributes(stats: Statistics) -> None:
+    group = zarr.open_group(stats.path, mode="r")
+    facts = dict(group.attrs)
+    sums = np.asarray(group["context_sum"])
+    context = (sums / 2.0 ** facts["context_bits"] - np.asarray(group["context_column_sum"]) / 60) / facts["positions"]
+    np.testing.assert_allclose(context, stats.context, rtol=1e-12, atol=1e-18)
+    attention = np.asarray(group["attention_sum"]) / 2.0 ** np.asarray(group["attention_exponent"]) / facts["positions"]
+    np.testing.assert_allclose(attention, stats.attention, rtol=1e-12)
+    assert group["context_sum"].metadata.dimension_names == ("next", "prefix")
+    assert group["attention_sum"].metadata.dimension_names == ("query", "key")
+    assert all("meaning" in group[name].attrs for name in group.array_keys())
+
+
+def test_the_export_holds_the_arrays_of_the_paper(stats: Statistics, tmp_path: Path) -> None:
+    stats.export(tmp_path / "out" / "stats.npz")
+    arrays = np.load(tmp_path / "out" / "stats.npz")
+    for name, theirs in (
+        ("alpha", stats.alpha), ("B", stats.bigram), ("Sigma", stats.interchangeability),
+        ("Phi", stats.context), ("Q", stats.attention), ("Delta", stats.position),
+    ):  # fmt: skip
+        assert arrays[name].dtype == np.float64
+        assert (arrays[name] == theirs).all()
+    assert tuple(arrays["vocab"]) == stats.vocabulary
+    with pytest.raises(FirstlightError, match=r"ends in \.npz"):
+        stats.export(tmp_path / "stats.txt")
+
+
+def test_a_flipped_byte_is_found(stats: Statistics) -> None:
+    stats.verify()
+    chunk = max((Path(stats.path) / "context_sum").rglob("c/*/*"), key=lambda path: path.stat().st_size)
+    data = bytearray(chunk.read_bytes())
+    data[len(data) // 2] ^= 1
+    chunk.write_bytes(data)
+    fresh = open_statistics(stats.path)
+    with pytest.raises(FirstlightError, match="context_sum: damaged"):
+        fresh.verify()
+    with pytest.raises(FirstlightError, match="context_sum: damaged"):
+        _ = fresh.context
+
+
+def test_what_is_not_a_store_says_so(stats: Statistics, tmp_path: Path) -> None:
+    with pytest.raises(FirstlightError, match="no statistics here"):
+        open_statistics(tmp_path / "nowhere")
+    with pytest.raises(FirstlightError, match="not a statistics store"):
+        open_statistics(tmp_path)
+    zarr.create_group(tmp_path / "other.zarr")
+    with pytest.raises(FirstlightError, match="not of firstlight statistics"):
+        open_statistics(tmp_path / "other.zarr")
+    (Path(stats.path) / "zarr.json").write_text("{\"zarr")
+    with pytest.raises(FirstlightError, match=r"zarr\.json: damaged"):
+        open_statistics(stats.path)
+
+
+def test_a_foreign_folder_is_not_replaced(make_corpus: MakeCorpus, tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    corpus = make_corpus(zipf_windows(np.random.default_rng(1), 5, 8, 20), 20)
+    with pytest.raises(FirstlightError, match="not empty and not statistics"):
+        count(corpus, tmp_path / "thesis")
+    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
+
+
+def test_other_statistics_are_replaced_and_readable_until_then(make_corpus: MakeCorpus, tmp_path: Path) -> None:
+    first, second = (make_corpus(zipf_windows(np.random.default_rng(seed), 5, 8, 20), 20) for seed in (1, 2))
+    old = stored_bits(count(first, tmp_path / "stats", workers=1))
+    new = stored_bits(count(second, tmp_path / "stats", workers=1))
+    assert old != new
+    assert stored_bits(open_statistics(tmp_path / "stats")) == new
+    assert sorted(path.name for path in tmp_path.glob("stats*")) == ["stats"]
+
+
+def test_a_url_works_like_a_folder(make_corpus: MakeCorpus, tmp_path: Path) -> None:
+    corpus = make_corpus(zipf_windows(np.random.default_rng(3), 12, 10, 30), 30)
+    local = count(corpus, tmp_path / "local", workers=1)
+    url = f"file://{tmp_path}/remote"
+    assert stored_bits(count(corpus, url, workers=1)) == stored_bits(local)
+    assert stored_bits(open_statistics(url)) == stored_bits(local)
+    with pytest.raises(FirstlightError, match="no statistics here"):
+        open_statistics(f"file://{tmp_path}/nowhere")
+
+
+def test_no_memory_and_no_workers_are_refused(make_corpus: MakeCorpus, tmp_path: Path) -> None:
+    corpus = make_corpus(zipf_windows(np.random.default_rng(4), 5, 8, 20), 20)
+    with pytest.raises(FirstlightError, match=r"--memory 10.0 MiB is too little.*at least"):
+        count(corpus, tmp_path / "stats", memory="10MiB")
+    with pytest.raises(FirstlightError, match="size 'lots' is not a number"):
+        count(corpus, tmp_path / "stats", memory="lots")
+    with pytest.raises(FirstlightError, match="--workers 0"):
+        count(corpus, tmp_path / "stats", workers=0)
+    assert not (tmp_path / "stats").exists()
+
+
+# Runs a count in small blocks, so that there are many moments to be killed at; says when each unit is finished.
+CHILD = """
+import dataclasses, sys, time
+from firstlight.corpus import open_corpus
+from firstlight.statistics import count, engine, layout, scratch
+layout.chunk_side = lambda size: 16
+make_plan = engine.make_plan
+engine.make_plan = lambda *a: dataclasses.replace(
+    make_plan(*a), unit=16, block_units=1, composed_in_memory=False, segment_rows=11)
+finish = scratch.Scratch.finish
+def slow(self, stage, units):
+    time.sleep(0.01)
+    finish(self, stage, units)
+scratch.Scratch.finish = slow
+print("ready", flush=True)
+count(open_corpus(sys.argv[1]), sys.argv[2], workers=2)
+print("done", flush=True)
+"""
+
+
+def test_killed_counts_resume_to_the_same_bits(make_corpus: MakeCorpus, tmp_path: Path) -> None:
+    corpus = make_corpus(zipf_windows(np.random.default_rng(5), 60, 20, 150), 150)
+    expected = stored_bits(count(corpus, tmp_path / "whole", workers=1))
+    command = [sys.executable, "-c", CHILD, str(corpus.path), str(tmp_path / "stats")]
+    environment = {**os.environ, "PYTHONPATH": str(SRC)}
+    rng = np.random.default_rng(6)
+    killed = 0
+    for _ in range(40):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            time.sleep(float(rng.uniform(0.1, 0.5)))
+            child.send_signal(signal.SIGKILL)
+            finished = "done" in child.stdout.read()
+        if finished:
+            break
+        killed += 1
+        with pytest.raises(FirstlightError, match="unfinished count"):
+            open_statistics(tmp_path / "stats")
+    assert killed >= 1
+    assert stored_bits(open_statistics(tmp_path / "stats")) == expected
+
+
+def test_the_memory_limit_is_kept(make_corpus: MakeCorpus, tmp_path: Path) -> None:
+    # Held whole, the matrices of this vocabulary would take 4 x 800 MB.
+    corpus = make_corpus(zipf_windows(np.random.default_rng(7), 400, 60, 10_000), 10_000)
+    code = (
+        "import resource, sys; from firstlight.cli.main import main; code = main(sys.argv[1:]); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024); sys.exit(code)"
+    )
+    limit = 800 * 2**20
+    command = ["stats", "build", str(corpus.path), "--out", str(tmp_path / "stats"), "--memory", str(limit), "--workers", "2"]
+    result = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+    peak = int(result.stdout.splitlines()[-1])
+    assert peak < 1.15 * limit
+    assert "blocks of" in result.stderr
