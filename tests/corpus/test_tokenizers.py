@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
@@ -51,6 +51,7 @@ def test_the_vocabulary_is_the_most_frequent_words_and_ties_go_to_the_first(tmp_
     assert corpus.vocabulary == ("pear", "zoo", "apple", "<unk>")
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from([*string.ascii_lowercase, "é", "\x00", "日本"]))), st.integers(1, 30))
 def test_counting_with_runs_on_disk_is_counting_in_memory(
     tmp_path_factory: pytest.TempPathFactory, documents: list[list[str]], number: int

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -107,6 +107,7 @@ def rows_of(start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return tokens, number.astype(np.int32), np.stack([number] * 4, axis=1)
 
 
+@settings(max_examples=30, deadline=None)  # each example waits for the disk
 @given(
     cuts=st.lists(st.integers(0, 40), max_size=6),
     lost=st.integers(0, 40),

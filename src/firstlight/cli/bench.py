@@ -4,13 +4,39 @@ from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Json
+from firstlight.cli.output import Json, print_json
+from firstlight.errors import FirstlightError
+
+_NAMES = ("bigrams", "statistics")
 
 
 def bench(
-    name: Annotated[str | None, typer.Argument(help="Which benchmark. [all]")] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads, for ours and for the baselines. [all cores]")] = None,
+    name: Annotated[str | None, typer.Argument(help="bigrams or statistics. [all]")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads, for ours and for the plain loops. [all cores]")] = None,
+    text: Annotated[str | None, typer.Option(help="A source of text for V = 3,000. [the embedded stories]")] = None,
+    windows: Annotated[int, typer.Option(help="Windows at V = 3,000, overlapping where the text is short.")] = 40_000,
+    subword_text: Annotated[str | None, typer.Option(help="A source of text for V = 50,304. [Zipf draws]")] = None,
+    tokenizer: Annotated[str | None, typer.Option(help="The tokenizer.json to read it with.")] = None,
+    large_windows: Annotated[int, typer.Option(help="Windows at V = 50,304; 0 leaves that part out.")] = 2_000,
     as_json: Json = False,
 ) -> None:
-    """Run benchmarks."""
-    raise NotImplementedError
+    """Run benchmarks; the baselines need the extra [dev]."""
+    from firstlight.bench.bigrams import bench_bigrams
+    from firstlight.bench.rows import as_json as document
+    from firstlight.bench.rows import as_table, machine
+    from firstlight.bench.statistics import bench_statistics
+    from firstlight.statistics.engine import check_workers
+
+    if name is not None and name not in _NAMES:
+        raise FirstlightError(f"bench {name!r}: expected one of {', '.join(_NAMES)}")
+    threads = check_workers(workers)
+    rows = []
+    if name in (None, "bigrams"):
+        rows += bench_bigrams(threads, text)
+    if name in (None, "statistics"):
+        rows += bench_statistics(threads, text, windows, subword_text, tokenizer, large_windows)
+    if as_json:
+        print_json(document(rows))
+        return
+    print(", ".join(f"{key} {value}" for key, value in machine().items()))
+    print(as_table(rows))

@@ -92,7 +92,10 @@ def show(
         print_json({**choices, "associations": lists})
         return
     count = int(stats.token_count[stats.tokens.id_of(token)])
-    print(f"{own!r} ({count:,} times), {score}, {direction}, tokens seen at least {min_count} times\n")
+    print(f"{own!r} ({count:,} times), {score}, {direction}, tokens seen at least {min_count:,} times\n")
+    if not any(found.values()):
+        print(f"no other token is seen at least {min_count:,} times; a smaller --min-count shows some")
+        return
     lines = [[cell for name in shown for cell in _cell(found[name], rank)] for rank in range(number)]
     header = [title for name in shown for title in (name, score)]
     print(format_table(header, [line for line in lines if any(line)], "lr" * len(shown)))
@@ -146,4 +149,6 @@ def _report(stats: Any, clock: Any, as_json: bool) -> None:
     print(_describe(stats))
     if clock.seconds:
         print()
-        print(format_table(["stage", "seconds"], [[name, f"{value:.2f}"] for name, value in clock.seconds.items()], "lr"))
+        print(
+            format_table(["stage", "seconds"], [[name, f"{value:.2f}"] for name, value in clock.seconds.items()], "lr")
+        )

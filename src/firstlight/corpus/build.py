@@ -107,7 +107,8 @@ def _build_from_text(
         [settings.as_dict(), [source.identity() for source in sources], given.facts if given else None, shard_tokens]
     )
     journal = read_journal(staging)
-    if journal.get("request") == request:
+    resumes = journal.get("request") == request
+    if resumes:
         tokenizer = reload(staging, journal["tokenizer"], settings.oov, settings.bos)
     else:
         empty(staging)
@@ -117,8 +118,8 @@ def _build_from_text(
         write_journal(staging, journal)
 
     position = Position.from_dict(journal["encoding"]) if "encoding" in journal else Position()
-    if "encoding" in journal:
-        say(f"{out}: resuming after {position.ledger.documents_read:,} documents")
+    if resumes:
+        say(f"{out}: resuming after {position.ledger.documents_read:,} documents, with the vocabulary of before")
     dtype = np.uint16 if tokenizer.size <= 2**16 else np.uint32
     added = {}
     if settings.bos is not None:

@@ -18,7 +18,7 @@ from firstlight.report.progress import Advance
 
 BATCH_DOCUMENTS = 256
 BATCH_CHARACTERS = 2**20
-JOURNAL_SECONDS = 3.0
+JOURNAL_SECONDS = 1.0
 
 OUTSIDE = "a token outside the vocabulary"
 

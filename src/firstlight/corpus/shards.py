@@ -187,7 +187,7 @@ class ShardedWindows:
     def _slice(self, rows: slice, rest: tuple[Any, ...]) -> NDArray[Any]:
         start, stop, step = rows.indices(len(self))
         if step < 0:
-            return self._gather(np.arange(start, stop, step), slice(None))[(slice(None), *rest)]
+            return np.asarray(self._gather(np.arange(start, stop, step), slice(None))[(slice(None), *rest)])
         pieces, first = [], 0
         for shard in self._shards:
             begin = start if start >= first else first + (start - first) % step
@@ -195,7 +195,7 @@ class ShardedWindows:
             first += len(shard)
         return np.concatenate(pieces)
 
-    def _gather(self, rows: NDArray[np.int64], columns: Any) -> NDArray[Any]:
+    def _gather(self, rows: NDArray[np.int64], columns: Any) -> Any:
         flat = rows.reshape(-1)
         owner = np.searchsorted(self._ends, flat, side="right")
         paired = not isinstance(columns, slice)

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import cast
 
 from firstlight.corpus.documents import INVALID_UTF8, NO_TEXT, NOT_JSON, Document, cut_at, decoded, in_parts
 from firstlight.errors import FirstlightError
@@ -25,7 +25,7 @@ END_OF_TEXT_LINES = "lines <|endoftext|>"
 
 
 @contextmanager
-def open_stream(path: Path) -> Iterator[IO[bytes]]:
+def open_stream(path: Path) -> Iterator[io.BufferedIOBase]:
     """Open a file for reading the bytes inside it, undoing gzip or Zstandard, told by content or by suffix."""
     with path.open("rb") as raw:
         magic = raw.peek(4)[:4]
@@ -55,7 +55,7 @@ def damage_named(name: str, seen: Callable[[], int]) -> Iterator[None]:
         ) from None
 
 
-def pieces(stream: IO[bytes]) -> Iterator[tuple[int, bytes, bool, bool]]:
+def pieces(stream: io.BufferedIOBase) -> Iterator[tuple[int, bytes, bool, bool]]:
     """Yield (offset, bytes, starts a line, ends it) for the lines of a stream, long ones in pieces, without a BOM."""
     offset, starts = 0, True
     while piece := stream.readline(_PIECE):
@@ -98,7 +98,9 @@ def text_documents(path: Path, name: str, separator: str) -> Iterator[Document]:
             seen += 1
 
 
-def _separated(stream: IO[bytes], is_separator: Callable[[bytes], bool], empty_counts: bool) -> Iterator[Document]:
+def _separated(
+    stream: io.BufferedIOBase, is_separator: Callable[[bytes], bool], empty_counts: bool
+) -> Iterator[Document]:
     held = bytearray()
     place = part = 0
     separated = False
@@ -154,7 +156,7 @@ def json_lines_documents(path: Path, name: str, column: str) -> Iterator[Documen
                 seen += 1
 
 
-def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytearray | None]]:
+def _lines(stream: io.BufferedIOBase) -> Iterator[tuple[int, bytearray | None]]:
     """Yield (offset, line) for the lines that are not blank, with None in place of a line longer than `LINE_BYTES`."""
     place, held, too_long = 0, bytearray(), False
     for offset, piece, starts, _ in pieces(stream):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from firstlight.corpus.hub import quiet_hub
 from firstlight.corpus.word_counts import LONGEST, WordCounts
@@ -36,6 +36,7 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+@runtime_checkable
 class Tokenizer(Protocol):
     """What a build needs of a tokenizer.
 
@@ -155,7 +156,7 @@ class Pieces:
 
     def encode(self, texts: list[str]) -> list[list[int]]:
         """Return the ids of each text."""
-        return [coded.ids for coded in self._tokenizer.encode_batch_fast(texts, add_special_tokens=True)]
+        return [coded.ids for coded in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     def vocabulary(self) -> list[str]:
         """Return the token of each id; an id without one is named after its number."""

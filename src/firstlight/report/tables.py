@@ -1,5 +1,6 @@
 """The one table printer."""
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +14,12 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[Any]], right: st
         right: one letter a column, `r` to align it right, anything else left; shorter strings are filled with `l`.
     """
     cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(header)]
+    widths = [max([_columns(name), *(_columns(row[i]) for row in cells)]) for i, name in enumerate(header)]
     sides = right.ljust(len(header), "l")
 
     def line(values: Sequence[str]) -> str:
         padded = (
-            value.rjust(width) if side == "r" else value.ljust(width)
+            " " * (width - _columns(value)) + value if side == "r" else value + " " * (width - _columns(value))
             for value, width, side in zip(values, widths, sides, strict=True)
         )
         return "  ".join(padded).rstrip()
@@ -32,3 +33,13 @@ def _cell(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return str(value)
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes: two for wide characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )

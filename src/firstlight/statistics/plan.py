@@ -3,6 +3,7 @@
 import resource
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -176,5 +177,6 @@ def _pairs(corpus: Corpus) -> int:
 
 
 def _resident() -> int:
-    """Return the bytes this process has held at most so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """Return the bytes of memory this process holds now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()

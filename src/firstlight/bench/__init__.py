@@ -1,0 +1,1 @@
+"""Benchmarks: our work beside plain baselines in the same run, reported as ratios."""
