@@ -70,15 +70,16 @@ def test_the_matrices_of_the_theory_are_the_true_ones_within_sampling_error(
     size = len(stats.vocabulary)
     bigram = true["bigram"] - true["bigram"].sum(axis=1, keepdims=True) / size
     context = true["context"] - true["context"].sum(axis=0, keepdims=True) / size
-    # Measured: 0.009, 0.033, 0.021, 0.017; transposed 1.38 (bigram) and 0.44 (context).
+    # Measured: 0.011, 0.033, 0.021, 0.030.
     assert relative_error(stats.alpha, true["bigram"].sum(axis=1)) < 0.02
     assert relative_error(stats.bigram, bigram) < 0.05
     assert relative_error(stats.context, context) < 0.03
-    assert relative_error(stats.interchangeability, bigram.T @ bigram) < 0.04
+    assert relative_error(stats.interchangeability, bigram.T @ bigram) < 0.05
+    # Measured: 1.39, 0.50, 1.31.
     assert relative_error(stats.bigram.T, bigram) > 1
     assert relative_error(stats.context.T, context) > 0.3
     # The other product of the bigram matrix with itself is a symmetric matrix too, and not this one.
-    assert relative_error(stats.interchangeability, bigram @ bigram.T) > 0.4
+    assert relative_error(stats.interchangeability, bigram @ bigram.T) > 1
 
 
 # --- planted associations
@@ -114,7 +115,7 @@ def test_planted_pairs_do_not_show_the_other_way_round(stats: Statistics, expect
     # This is what would be read off transposed statistics. Measured: 75% of the pairs are no pairs at all.
     counted, _ = planted_lifts(stats, expected["bigram"], "bigram", "in")
     assert np.mean(counted < 3) > 0.5
-    # What comes before a token often comes after it too, so here the pairs stay and the figures are off. Measured: 0.27.
+    # What comes before a token often comes after it too: here the pairs stay and the figures are off. Measured: 0.27.
     counted, true = planted_lifts(stats, expected["context"], "context", "in")
     assert np.median(np.abs(np.log(counted / true))) > 0.2
 
@@ -129,10 +130,10 @@ def test_planted_tokens_are_interchangeable(stats: Statistics, expected: dict[st
         partners = [stats.tokens.id_of(partner) for partner in plant.partners]
         found = dict(stats.top(plant.token, "interchangeability", k=len(share), min_count=1))
         scores = np.array([found[partner] for partner in plant.partners])
-        # Measured: at least 0.58 (happy and sad), and there above 97.8% of all tokens; the others higher.
+        # Measured: at least 0.58 (happy and sad).
         assert scores.min() > 0.5, plant
-        if plant.token != "ball":  # toys also follow words that little else follows; measured: above 91.8%
-            assert scores.min() > np.quantile(list(found.values()), 0.95), plant
+        # Measured: ball and doll above 91.8% of all tokens, the others above at least 97.8%.
+        assert scores.min() > np.quantile(list(found.values()), 0.9 if plant.token == "ball" else 0.95), plant
         errors.append(np.abs(scores - by_column[token, partners]).max())
         transposed.append(np.abs(scores - by_row[token, partners]).max())
     # Measured: 0.063, against 0.297 for the cosine of rows, which Sigma of a transposed bigram matrix would give.
@@ -206,7 +207,7 @@ def first(stats: Statistics, token: str, basis: str, k: int, score: str = "lift"
         ("red", "interchangeability", 10, "green blue yellow"),
         ("birds", "bigram", 10, "flying sing singing sang flew"),
         ("fish", "context", 10, "fisherman whale rod shrimp swam"),
-        ("flower", "context", 10, "bloom bee flowers garden"),
+        ("flower", "context", 20, "bloom bee butterflies flowers seeds"),
     ],
 )
 def test_real_stories_show_what_was_published(real: Statistics, token: str, basis: str, k: int, among: str) -> None:
@@ -214,12 +215,31 @@ def test_real_stories_show_what_was_published(real: Statistics, token: str, basi
 
 
 def test_raw_rows_begin_with_frequent_tokens(real: Statistics) -> None:
-    assert [name for name, _ in real.top("fish", "context", k=7, score="raw")] == "the . a , fish was to".split()
+    assert [name for name, _ in real.top("fish", "context", k=7, score="raw")] == [
+        "the",
+        ".",
+        "a",
+        ",",
+        "fish",
+        "was",
+        "to",
+    ]
 
 
-def test_published_lists_are_not_those_of_the_cosine_of_sigma_rows(real: Statistics) -> None:
-    # Rows of Sigma are alike for most frequent words: the cosine of rows finds other words than the cosine of columns.
-    rows = cosines(real.interchangeability)[real.tokens.id_of("happy")]
-    rows[real.token_count < 30] = -1
-    found = {real.vocabulary[index] for index in np.argsort(-rows)[1:7]}
-    assert not {"excited", "proud", "surprised", "curious", "sad"} <= found
+PUBLISHED = {
+    "happy": "sad excited scared angry",
+    "they": "she he it one",
+    "wanted": "saw had asked loved ran",
+    "red": "green blue yellow",
+}
+
+
+def test_published_examples_are_among_the_first_by_lift_and_not_by_the_cosine_of_sigma_rows(real: Statistics) -> None:
+    # Measured: the last rank is 19 by lift; by the cosine of rows of Sigma angry is 48th and yellow 175th.
+    for token, words in PUBLISHED.items():
+        assert set(words.split()) <= first(real, token, "interchangeability", 20), token
+    rows = cosines(real.interchangeability)
+    rows[:, real.token_count < 30] = -1
+    for token, word in (("happy", "angry"), ("red", "yellow")):
+        row = rows[real.tokens.id_of(token)]
+        assert np.count_nonzero(row > row[real.tokens.id_of(word)]) > 20
