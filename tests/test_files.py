@@ -57,9 +57,10 @@ def test_a_kill_while_a_file_is_written_leaves_the_old_one(
     def killed(*arguments: object) -> None:
         raise Killed
 
-    with monkeypatch.context() as patched, pytest.raises(Killed):
+    with monkeypatch.context() as patched:
         patched.setattr(*((os, "fsync") if step == "fsync" else (Path, "replace")), killed)
-        write_atomically(path, "new")
+        with pytest.raises(Killed):
+            write_atomically(path, "new")
     assert path.read_text() == "old"
     write_atomically(path, "new")  # what the kill left is no obstacle
     assert path.read_text() == "new"
@@ -138,10 +139,11 @@ def test_publish_itself_takes_these_steps(tmp_path: Path, monkeypatch: pytest.Mo
     def killed(*arguments: object, **options: object) -> None:
         raise Killed
 
-    with monkeypatch.context() as patched, pytest.raises(Killed):
+    with monkeypatch.context() as patched:
         patched.setattr(Path, "rename", killed_after)
         patched.setattr(shutil, "rmtree", killed)
-        publish(staging, out)
+        with pytest.raises(Killed):
+            publish(staging, out)
     assert taken == ["out", "out.partial"][:renames]
     recover(out)
     assert (out / "result").read_text() == ("new" if renames == 2 else "old")

@@ -136,7 +136,7 @@ def _write(
     rows: list[np.ndarray] = []
     lengths: list[int] = []
     origins: list[tuple[int, int, int, int]] = []
-    added = [] if tokenizer.bos is None else [tokenizer.bos]
+    added = np.array([] if tokenizer.bos is None else [tokenizer.bos], np.int32)
     width = settings.window + 1
     for chosen, ids in zip(batch, tokenizer.encode([each.document.text for each in batch]), strict=True):
         ledger.tokens_read += len(ids)
@@ -144,12 +144,12 @@ def _write(
         if n < settings.min_tokens:
             ledger.exclude_document(f"fewer than {settings.min_tokens} tokens", len(ids))
             continue
-        unknown = 0 if tokenizer.unknown is None else ids.count(tokenizer.unknown)
+        unknown = 0 if tokenizer.unknown is None else int(np.count_nonzero(ids == tokenizer.unknown))
         if unknown and (settings.oov == "exclude" or tokenizer.unknown == tokenizer.size):
             ledger.exclude_document(OUTSIDE, len(ids))
             continue
         cuts = cut(n, settings.window, settings.windows, settings.min_tokens)
-        tokens = np.array(added + ids[: cuts.covered - len(added)], writer.dtype)
+        tokens = np.concatenate([added, ids[: cuts.covered - len(added)]]).astype(writer.dtype)
         for start, length in zip(cuts.starts, cuts.lengths, strict=True):
             row = tokens[start : start + length]
             rows.append(row if length == width else np.pad(row, (0, width - length)))

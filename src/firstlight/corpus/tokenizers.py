@@ -8,31 +8,41 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
-from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from jaxtyping import Int32
 
 from firstlight.corpus.hub import quiet_hub
-from firstlight.corpus.word_counts import LONGEST, WordCounts
+from firstlight.corpus.word_counts import WordCounts
 from firstlight.errors import FirstlightError
 from firstlight.files import read_json, write_atomically, write_json
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as HuggingFace
 
+    from firstlight.corpus.word_table import WordTable
+
+Ids: TypeAlias = Int32[np.ndarray, " token"]
+
 UNKNOWN = "<unk>"
 TRAINING_CHARACTERS = 512 * 2**20
 """BPE is learnt from at most this many characters of the corpus, its first ones."""
 
 _SLICE = 8192
-_ENDLESS = re.compile(rf"[^\W\d_]{{{LONGEST + 1},}}")
+_ENDLESS = re.compile(r"[^\W\d_]{1001,}")
 _WORD = re.compile(r"[^\W\d_]+|\S")
 _FILE = "tokenizer.json"
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text: runs of letters, and every other character by itself; white space is dropped."""
+    """Return the words of a text: runs of letters, and every other character by itself; white space is dropped.
+
+    This is the definition. Corpora are built by `WordTable`, which finds the same words faster.
+    """
     return _WORD.findall(text.lower())
 
 
@@ -53,7 +63,7 @@ class Tokenizer(Protocol):
     bos: int | None
     facts: dict[str, Any]
 
-    def encode(self, texts: list[str]) -> list[list[int]]:
+    def encode(self, texts: list[str]) -> list[Ids]:
         """Return the ids of each text."""
         ...
 
@@ -85,8 +95,8 @@ class Words:
             self.bos = len(self._entries)
             self._entries.append(self.bos_token)
         self.size = len(self._entries)
-        self.unknown: int | None = len(self.known) if keeps_unknown else self.size
-        self._id_of = {word: number for number, word in enumerate(self.known)}
+        self._outside = len(self.known) if keeps_unknown else self.size
+        self.unknown: int | None = self._outside
         self.facts: dict[str, Any] = {
             "kind": "words",
             "pattern": _WORD.pattern,
@@ -94,10 +104,16 @@ class Words:
             "unknown": UNKNOWN if keeps_unknown else None,
         }
 
-    def encode(self, texts: list[str]) -> list[list[int]]:
+    def encode(self, texts: list[str]) -> list[Ids]:
         """Return the ids of each text."""
-        id_of, unknown = self._id_of.get, self.unknown
-        return [list(map(id_of, words_of(text), repeat(unknown))) for text in texts]  # type: ignore[arg-type]
+        coded = [self._table.scan(text.lower(), insert=False) for text in texts]
+        return [np.where(ids < 0, np.int32(self._outside), ids) for ids in coded]
+
+    @cached_property
+    def _table(self) -> "WordTable":
+        from firstlight.corpus.word_table import WordTable
+
+        return WordTable(self.known)
 
     def vocabulary(self) -> list[str]:
         """Return the token of each id."""
@@ -112,7 +128,7 @@ def learn_words(texts: Iterable[str], folder: Path, size: int, oov: str, bos: st
     """Return the tokenizer whose vocabulary is the most frequent words of the texts."""
     counts = WordCounts(folder)
     for text in texts:
-        counts.add(words_of(text))
+        counts.add(text)
     known, has_others = counts.most_frequent(size)
     return Words(known, has_others, oov, bos)
 
@@ -154,9 +170,10 @@ class Pieces:
             "unknown": None if self.unknown is None else self._token_of[self.unknown],
         }
 
-    def encode(self, texts: list[str]) -> list[list[int]]:
+    def encode(self, texts: list[str]) -> list[Ids]:
         """Return the ids of each text."""
-        return [coded.ids for coded in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        coded = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        return [np.array(each.ids, np.int32) for each in coded]
 
     def vocabulary(self) -> list[str]:
         """Return the token of each id; an id without one is named after its number."""

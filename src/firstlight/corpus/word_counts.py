@@ -2,7 +2,6 @@
 
 import heapq
 import itertools
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,9 +11,6 @@ TYPES = 2_000_000
 
 CHARACTERS = 32 * 2**20
 """Characters of different words held in memory; more are spilled."""
-
-LONGEST = 1_000
-"""A run of more letters is no vocabulary word: it would hold the memory of all others."""
 
 
 class _Entry(NamedTuple):
@@ -28,27 +24,20 @@ class WordCounts:
 
     def __init__(self, folder: Path, types: int = TYPES) -> None:
         """Count with at most about `types` different words in memory and the rest in files in the folder."""
+        # Imported here: compiled loops take a moment that `import firstlight.corpus` should not.
+        from firstlight.corpus.word_table import WordTable
+
         self._folder = folder
         self._types = types
-        self._counter: Counter[str] = Counter()
-        self._characters = 0
+        self._table = WordTable()
         self._runs: list[Path] = []
         self._any_too_long = False
 
-    def add(self, words: list[str]) -> None:
+    def add(self, text: str) -> None:
         """Count the words of a document."""
-        before = len(self._counter)
-        self._counter.update(words)
-        new = len(self._counter) - before
-        if not new:
-            return
-        for word in list(itertools.islice(reversed(self._counter), new)):
-            if len(word) > LONGEST:
-                del self._counter[word]
-                self._any_too_long = True
-            else:
-                self._characters += len(word)
-        if len(self._counter) > self._types or self._characters > CHARACTERS:
+        ids = self._table.scan(text.lower(), insert=True)
+        self._any_too_long = self._any_too_long or bool((ids < 0).any())
+        if self._table.types > self._types or self._table.characters > CHARACTERS:
             self._spill()
 
     def most_frequent(self, number: int) -> tuple[list[str], bool]:
@@ -68,10 +57,10 @@ class WordCounts:
 
     def _entries(self) -> Iterator[_Entry]:
         if not self._runs:
-            for rank, (word, count) in enumerate(self._counter.items()):
+            for rank, (word, count) in enumerate(self._table.words()):
                 yield _Entry(word, count, (0, rank))
             return
-        if self._counter:
+        if self._table.types:
             self._spill()
         runs = [_read_run(path, number) for number, path in enumerate(self._runs)]
         for word, entries in itertools.groupby(heapq.merge(*runs), key=lambda entry: entry.word):
@@ -80,13 +69,11 @@ class WordCounts:
 
     def _spill(self) -> None:
         path = self._folder / f"words-{len(self._runs):05d}.run"
-        ranked = sorted((word, count, rank) for rank, (word, count) in enumerate(self._counter.items()))
+        ranked = sorted((word, count, rank) for rank, (word, count) in enumerate(self._table.take()))
         with path.open("w", encoding="utf-8", newline="\n") as file:
             # A word is letters or one visible character, so neither tabs nor line ends occur in it.
             file.writelines(f"{word}\t{count}\t{rank}\n" for word, count, rank in ranked)
         self._runs.append(path)
-        self._counter = Counter()
-        self._characters = 0
 
 
 def _read_run(path: Path, number: int) -> Iterator[_Entry]:

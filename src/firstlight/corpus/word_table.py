@@ -1,8 +1,8 @@
 """Words to ids, compiled: one pass over the characters of a text, with a hash table of the words seen.
 
-A word is looked up by a hash of its characters and compared with them, so two words are never taken for one. What kind of
-character a character is (letter, white space, or a token by itself) is asked of the regular expression that defines words,
-once for each character that ever occurs.
+A word is looked up by a hash of its characters and compared with them, so two words are never taken for one. What kind
+of character a character is (letter, white space, or a token by itself) is asked of the regular expressions that define
+words, once for each character that ever occurs.
 """
 
 import re
@@ -14,6 +14,10 @@ from numba import njit
 Array = np.ndarray[Any, Any]
 
 OTHER, LETTER, SPACE, UNASKED = 0, 1, 2, 3
+
+LONGEST = 1_000
+"""A run of more letters is no word of a table: it would hold the memory of all others."""
+
 _LETTER = re.compile(r"[^\W\d_]")
 _SPACE = re.compile(r"\s")
 
@@ -37,7 +41,7 @@ class WordTable:
         self._counts = np.zeros(1 << 15, np.int64)
 
     def scan(self, text: str, insert: bool) -> Array:
-        """Return the ids of the words of a lower-case text; a word not in the table is added to it or is -1.
+        """Return the ids of the words of a lower-case text; a word not in the table is added to it, or is -1.
 
         Arguments:
             text: the text.
@@ -149,7 +153,7 @@ def _scan(
                 found = word
                 break
             slot = (slot + np.uint64(1)) & mask
-        if insert:
+        if insert and end - at <= LONGEST:
             if found < 0:
                 if types + 1 >= len(hashes) or ends[types] + end - at > len(pool):
                     return at, filled, types
@@ -172,7 +176,7 @@ def _same(characters: Array, at: int, end: int, pool: Array, begin: int, stop: i
     """Whether a word of the text is a word of the table."""
     if end - at != stop - begin:
         return False
-    for place in range(end - at):
+    for place in range(end - at):  # noqa: SIM110: numba compiles no generator
         if characters[at + place] != pool[begin + place]:
             return False
     return True
