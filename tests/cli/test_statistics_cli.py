@@ -292,7 +292,9 @@ def test_version(run: Run) -> None:
 
 
 def entry(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-    code = "import sys; from firstlight.cli.main import run; run()"
+    # SIGINT is ignored where the tests run in the background of a shell: here it is not.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    code += "from firstlight.cli.main import run; run()"
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": {**os.environ, **environment}}
     return subprocess.Popen([sys.executable, "-c", code, *arguments], **pipes)
 

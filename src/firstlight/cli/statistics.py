@@ -137,9 +137,15 @@ def _describe(stats: Any) -> str:
         ["vocabulary", facts["vocabulary_size"]],
         ["distinct bigrams", int(stats.bigrams.counts.nnz)],
         ["attention, position", "yes" if facts["has_attention"] else f"left out: {facts['missing_corpus']}"],
-        ["corpora", ", ".join(member["path"] for member in facts["corpora"])],
+        ["corpora", ", ".join(_near(member["path"]) for member in facts["corpora"])],
     ]
     return format_table(["statistics", stats.path], rows)
+
+
+def _near(path: str) -> str:
+    """Return a path as one would type it from here."""
+    inside = Path(path).is_relative_to(Path.cwd())
+    return str(Path(path).relative_to(Path.cwd())) if inside else path
 
 
 def _report(stats: Any, clock: Any, as_json: bool) -> None:

@@ -138,6 +138,7 @@ def _write(
     origins: list[tuple[int, int, int, int]] = []
     added = np.array([] if tokenizer.bos is None else [tokenizer.bos], np.int32)
     width = settings.window + 1
+    padding = np.zeros(width, writer.dtype)
     for chosen, ids in zip(batch, tokenizer.encode([each.document.text for each in batch]), strict=True):
         ledger.tokens_read += len(ids)
         n = len(added) + len(ids)
@@ -152,7 +153,9 @@ def _write(
         tokens = np.concatenate([added, ids[: cuts.covered - len(added)]]).astype(writer.dtype)
         for start, length in zip(cuts.starts, cuts.lengths, strict=True):
             row = tokens[start : start + length]
-            rows.append(row if length == width else np.pad(row, (0, width - length)))
+            if length < width:
+                row = np.concatenate([row, padding[length:]])
+            rows.append(row)
             origins.append((chosen.source, chosen.number, chosen.document.place, start))
         lengths += cuts.lengths
         ledger.documents_kept += 1

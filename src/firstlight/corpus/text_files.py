@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ LINE_BYTES = 256 * 2**20
 _PIECE = 2**20
 _BOM = b"\xef\xbb\xbf"
 _SPACES_AROUND = 64  # a separator with more white space around it than this is not looked for
+
+# Where a separator may be: the mark, or a line of bytes that white space can consist of.
+_MARK = re.compile(re.escape(END_OF_TEXT))
+_MAYBE_BLANK = re.compile(rb"(?m)^[\s\x1c-\x1f\x80-\xff]*?$")
 
 BLANK_LINES = "blank lines"
 END_OF_TEXT_LINES = "lines <|endoftext|>"
@@ -68,6 +73,53 @@ def pieces(stream: io.BufferedIOBase) -> Iterator[tuple[int, bytes, bool, bool]]
         starts = ends
 
 
+def stretches(
+    stream: io.BufferedIOBase, candidate: re.Pattern[bytes], is_separator: Callable[[bytes], bool]
+) -> Iterator[tuple[int, bytes, bool]]:
+    """Yield (offset, bytes, False) for what is between separator lines and (offset, line, True) for those, in order.
+
+    Lines are looked at one by one only where a candidate was found: the rest goes by in blocks.
+    """
+    for offset, block, whole in _blocks(stream):
+        begin = 0
+        for match in candidate.finditer(block) if whole else ():
+            start = block.rfind(b"\n", 0, match.start()) + 1
+            end = block.find(b"\n", match.end()) + 1 or len(block)
+            if begin <= start < len(block) and is_separator(block[start:end]):
+                if start > begin:
+                    yield offset + begin, block[begin:start], False
+                yield offset + start, block[start:end], True
+                begin = end
+        if begin < len(block):
+            yield offset + begin, block[begin:], False
+
+
+def _blocks(stream: io.BufferedIOBase) -> Iterator[tuple[int, bytes, bool]]:
+    """Yield (offset, bytes, are whole lines): many lines at a time, or a piece of a long line; without a BOM."""
+    offset = 0
+    while block := stream.read(_PIECE):
+        ended = block.endswith(b"\n")
+        if not ended:
+            rest = stream.readline(_PIECE)
+            block += rest
+            ended = rest.endswith(b"\n") or len(rest) < _PIECE
+        read = len(block)
+        skipped = len(_BOM) if offset == 0 and block.startswith(_BOM) else 0
+        whole = len(block) if ended else block.rfind(b"\n") + 1
+        if whole > skipped:
+            yield offset + skipped, block[skipped:whole], True
+        if not ended:
+            start = max(whole, skipped)
+            yield offset + start, block[start:], False
+        offset += read
+        while not ended:
+            piece = stream.readline(_PIECE)
+            ended = piece.endswith(b"\n") or len(piece) < _PIECE
+            if piece:
+                yield offset, piece, False
+            offset += len(piece)
+
+
 def find_separator(path: Path, name: str) -> str:
     """Tell what separates the documents of a text file, from all of it: `<|endoftext|>` lines, or else blank lines."""
     with damage_named(name, lambda: 0), open_stream(path) as stream:
@@ -90,22 +142,21 @@ def text_documents(path: Path, name: str, separator: str) -> Iterator[Document]:
     White space before the first separator and after the last is no document; between two `<|endoftext|>` lines it is
     an empty one. What a document's place points at is its first byte that is not white space.
     """
-    is_separator = _is_end_of_text if separator == END_OF_TEXT_LINES else _is_blank
     seen = 0
     with damage_named(name, lambda: seen), open_stream(path) as stream:
-        for document in _separated(stream, is_separator, empty_counts=separator == END_OF_TEXT_LINES):
+        marked = separator == END_OF_TEXT_LINES
+        found = stretches(stream, *((_MARK, _is_end_of_text) if marked else (_MAYBE_BLANK, _is_blank)))
+        for document in _separated(found, empty_counts=marked):
             yield document
             seen += 1
 
 
-def _separated(
-    stream: io.BufferedIOBase, is_separator: Callable[[bytes], bool], empty_counts: bool
-) -> Iterator[Document]:
+def _separated(found: Iterator[tuple[int, bytes, bool]], empty_counts: bool) -> Iterator[Document]:
     held = bytearray()
     place = part = 0
     separated = False
-    for offset, piece, starts, ends in pieces(stream):
-        if starts and ends and is_separator(piece):
+    for offset, piece, is_separator in found:
+        if is_separator:
             if held:
                 yield _trimmed(held, place, part + 1 if part else 0)
             elif empty_counts and separated and not part:

@@ -79,8 +79,7 @@ class WordTable:
         return int(self._ends[self.types])
 
     def _ask(self, characters: Array) -> None:
-        unasked = _unasked(characters, self._kinds)
-        for code in np.unique(unasked).tolist():
+        for code in set(_unasked(characters, self._kinds).tolist()):
             character = chr(code)
             kind = LETTER if _LETTER.fullmatch(character) else SPACE if _SPACE.fullmatch(character) else OTHER
             self._kinds[code] = kind
