@@ -29,8 +29,8 @@ class WordTable:
         """Start empty, or with given words numbered in their order."""
         self._kinds = np.full(0x110000, UNASKED, np.uint8)
         self._clear()
-        for word in words or []:
-            self.scan(word, insert=True)
+        if words:
+            self.scan(" ".join(words), insert=True)
 
     def _clear(self) -> None:
         self.types = 0
@@ -48,7 +48,6 @@ class WordTable:
             insert: whether new words are added, and all words counted.
         """
         characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        self._ask(characters)
         ids = np.empty(len(characters), np.int32)
         at, filled = 0, 0
         while True:
@@ -58,7 +57,8 @@ class WordTable:
             )  # fmt: skip
             if at == len(characters):
                 return ids[:filled]
-            self._grow(len(characters))
+            if not self._ask(characters[at:]):
+                self._grow(len(characters))
 
     def words(self) -> list[tuple[str, int]]:
         """Return the words with their counts in the order of first appearance."""
@@ -78,11 +78,14 @@ class WordTable:
         """How many characters the words have together."""
         return int(self._ends[self.types])
 
-    def _ask(self, characters: Array) -> None:
-        for code in set(_unasked(characters, self._kinds).tolist()):
+    def _ask(self, characters: Array) -> bool:
+        """Find the kinds of characters met for the first time, and return whether there were any."""
+        unasked = set(characters[self._kinds[characters] == UNASKED].tolist())
+        for code in unasked:
             character = chr(code)
             kind = LETTER if _LETTER.fullmatch(character) else SPACE if _SPACE.fullmatch(character) else OTHER
             self._kinds[code] = kind
+        return bool(unasked)
 
     def _grow(self, characters: int) -> None:
         """Make room for twice the words, and for the characters of a text whose words are all new."""
@@ -95,22 +98,6 @@ class WordTable:
         needed = self.characters + characters
         if needed >= len(self._pool):
             self._pool = np.concatenate([self._pool, np.zeros(max(needed, len(self._pool)), np.uint32)])
-
-
-@njit(cache=True, nogil=True)
-def _unasked(characters: Array, kinds: Array) -> Array:
-    """Return the characters whose kind is not known."""
-    count = 0
-    for character in characters:
-        count += kinds[character] == UNASKED
-    found = np.empty(count, np.uint32)
-    count = 0
-    if len(found):
-        for character in characters:
-            if kinds[character] == UNASKED:
-                found[count] = character
-                count += 1
-    return found
 
 
 @njit(cache=True, nogil=True)
@@ -128,7 +115,7 @@ def _scan(
     pool: Array,
     counts: Array,
 ) -> tuple[int, int, int]:
-    """Go on from a character; return early, before a word that the table has no room for."""
+    """Go on from a character; return early before a word that has no room, or has a character of unknown kind."""
     length = len(characters)
     mask = np.uint64(len(slots) - 1)
     while at < length:
@@ -140,6 +127,9 @@ def _scan(
         if kind == LETTER:
             while end < length and kinds[characters[end]] == LETTER:
                 end += 1
+            kind = kinds[characters[end]] if end < length else LETTER
+        if kind == UNASKED:
+            return at, filled, types
         code = np.uint64(1469598103934665603)
         for place in range(at, end):
             code = (code ^ np.uint64(characters[place])) * np.uint64(1099511628211)
@@ -175,7 +165,7 @@ def _same(characters: Array, at: int, end: int, pool: Array, begin: int, stop: i
     """Whether a word of the text is a word of the table."""
     if end - at != stop - begin:
         return False
-    for place in range(end - at):  # noqa: SIM110: numba compiles no generator
+    for place in range(end - at):  # noqa: SIM110
         if characters[at + place] != pool[begin + place]:
             return False
     return True
