@@ -5,7 +5,19 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "transformers", "datasets", "ray", "fastapi", "uvicorn", "jinja2", "numba", "zarr", "pyarrow", "tokenizers")
+HEAVY = (
+    "torch",
+    "transformers",
+    "datasets",
+    "ray",
+    "fastapi",
+    "uvicorn",
+    "jinja2",
+    "numba",
+    "zarr",
+    "pyarrow",
+    "tokenizers",
+)
 
 
 def heavy_after(statement: str) -> list[str]:
@@ -28,7 +40,9 @@ def test_the_check_sees_a_heavy_import(module: str) -> None:
 
 
 def test_counting_does_not_need_the_heavy_extras() -> None:
-    assert not {"torch", "transformers", "datasets", "ray", "fastapi"} & set(heavy_after("import firstlight.statistics"))
+    assert not {"torch", "transformers", "datasets", "ray", "fastapi"} & set(
+        heavy_after("import firstlight.statistics")
+    )
 
 
 def test_public_names_are_loaded_on_demand() -> None:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstlight.corpus import build_corpus
-from firstlight.statistics import Statistics, count, passes, plan, segments
+from firstlight.statistics import Statistics, count, plan, segments
+from firstlight.statistics.bigrams import count_segment
 from tests.statistics.conftest import MakeCorpus, zipf_windows
 from tests.statistics.reference import Reference, dense_reference
 
@@ -106,7 +107,7 @@ def test_wide_token_ids_agree_with_narrow_ones(make_corpus: MakeCorpus, tmp_path
     assert wide_corpus.windows.dtype == np.uint32
     segment = next(iter(segments.segments([wide_corpus], 100)))
     assert segment.windows.dtype == np.uint32
-    bigrams = passes.count_segment(segment, 70_000, segments.Workers(1))
+    bigrams = count_segment(segment, 70_000, segments.Workers(1))
     assert (bigrams.counts[:40, :40].toarray() == narrow.bigrams.counts.toarray()).all()
 
 

@@ -72,7 +72,7 @@ def test_what_is_not_a_store_says_so(stats: Statistics, tmp_path: Path) -> None:
     zarr.create_group(tmp_path / "other.zarr")
     with pytest.raises(FirstlightError, match="not of firstlight statistics"):
         open_statistics(tmp_path / "other.zarr")
-    (Path(stats.path) / "zarr.json").write_text("{\"zarr")
+    (Path(stats.path) / "zarr.json").write_text('{"zarr')
     with pytest.raises(FirstlightError, match=r"zarr\.json: damaged"):
         open_statistics(stats.path)
 
@@ -167,7 +167,17 @@ def test_the_memory_limit_is_kept(make_corpus: MakeCorpus, tmp_path: Path) -> No
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024); sys.exit(code)"
     )
     limit = 800 * 2**20
-    command = ["stats", "build", str(corpus.path), "--out", str(tmp_path / "stats"), "--memory", str(limit), "--workers", "2"]
+    command = [
+        "stats",
+        "build",
+        str(corpus.path),
+        "--out",
+        str(tmp_path / "stats"),
+        "--memory",
+        str(limit),
+        "--workers",
+        "2",
+    ]
     result = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
     peak = int(result.stdout.splitlines()[-1])
     assert peak < 1.15 * limit

@@ -1,4 +1,4 @@
-"""What benchmarks count: windows of real text when a file is given, of the embedded stories or of Zipf draws when not."""
+"""What benchmarks count: windows of real text when a file is given, of embedded stories or Zipf draws when not."""
 
 import json
 from pathlib import Path
@@ -49,4 +49,7 @@ def _overlapping(corpus: Corpus, steps: int, count: int) -> np.ndarray:
     stride = max(1, (len(tokens) - steps - 1) // count)
     starts = np.arange(count) * stride
     starts = starts[starts + steps + 1 <= len(tokens)]
+    # Windows that overlap do not follow each other: as in a corpus, the next window is of other text.
+    apart = -(-steps // stride)
+    starts = np.concatenate([starts[first::apart] for first in range(apart)])
     return np.stack([tokens[start : start + steps + 1] for start in starts])

@@ -1,8 +1,8 @@
 """The baselines of the pair statistics, written as plainly as one would write them.
 
-Each takes windows of token ids and computes the uncentred context sums (1/t summed over prefix tokens of each next token),
-and some of them the attention statistic given the composed matrix. None is exact in the sense of the package: they add
-float32 numbers in the order they come.
+Each takes windows of token ids and computes the uncentred context sums (1/t summed over prefix tokens of each next
+token), and some of them the attention statistic given the composed matrix. None is exact in the sense of the package:
+they add float32 numbers in the order they come.
 """
 
 from typing import Any

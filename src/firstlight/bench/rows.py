@@ -23,7 +23,7 @@ class Row:
         work: what is done, and how much of it.
         baseline: what it is compared with.
         seconds: the time of our work.
-        baseline_seconds: the time of the baseline for the same work; measured on less and scaled where `baseline` says so.
+        baseline_seconds: the time of the baseline for the same work; scaled up from less where `baseline` says so.
         goal: the ratio aimed at, or None where the row only informs.
         peak_bytes: the most this process had held when the row was finished.
     """

@@ -79,15 +79,18 @@ def _small(windows: np.ndarray, workers: int, folder: Path) -> list[Row]:
     billion = total * steps * (steps + 1) / 2 / 1e9 / workers
     scatter = measure_scatter()
     rows = [
-        row(name, f"context + attention, {shape}", "one-hot einsum, PyTorch (16 windows, scaled)", pairs, einsum + einsum_q, 500),
+        row(name, f"context + attention, {shape}", "one-hot einsum, PyTorch (16 windows, scaled)", pairs,
+            einsum + einsum_q, 500),
         row(name, f"context, {shape}", "torch index_add (200 windows, scaled)", context, index_add, 8),
         row(name, f"context, {shape}", "scipy.sparse products (256 windows, scaled)", context, sparse, 60),
         row(name, f"context, {shape}", f"plain float32 loops, {threads}", context, loops_context, None),
-        row(name, f"attention + position, {shape}", f"plain float32 loops, {threads}", attention, loops_attention, None),
+        row(name, f"attention + position, {shape}", f"plain float32 loops, {threads}", attention,
+            loops_attention, None),
         row(name, f"context + attention + position, {shape}", f"plain float32 loops, {threads}", pairs,
             loops_context + loops_attention, 1.5),
         row(name, f"context, {1 / (context / billion):.2f} G pairs/s per core",
-            f"plain scatter-adds into a cached row, {1e-9 / scatter:.2f} G/s", context, billion * 1e9 * scatter, 1 / 1.3),
+            f"plain scatter-adds into a cached row, {1e-9 / scatter:.2f} G/s", context,
+            billion * 1e9 * scatter, 1 / 1.3),
     ]  # fmt: skip
     if workers > 1:
         one = timed_count(corpus, 1, folder)
@@ -132,7 +135,7 @@ def _large(windows: np.ndarray, workers: int, folder: Path) -> list[Row]:
 
 
 def timed_count(corpus: Corpus, workers: int, folder: Path, memory: str = "8GiB", times: int = 2) -> dict[str, float]:
-    """Count a corpus and return the seconds of each stage, writing the store included, from the fastest of some runs."""
+    """Count a corpus some times and return the seconds of each stage of the fastest, writing the store included."""
     say(f"ours: {corpus.path.name}, {len(corpus.windows):,} windows, {workers} workers")
     best: dict[str, float] = {}
     for _ in range(times):

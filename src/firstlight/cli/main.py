@@ -1,5 +1,6 @@
 """The entry point: every mistake of the user's ends in one line on stderr and exit code 2."""
 
+import io
 import os
 import sys
 from typing import Annotated, Any, cast
@@ -43,8 +44,9 @@ def _root(
 
 def run() -> None:
     """Run the command line and exit: 0 on success, 2 on bad usage or input, 1 on failure."""
-    # A token the terminal cannot write is better spelled \u201c than a traceback.
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A token the terminal cannot write is better spelled \u201c than a traceback.
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(main(sys.argv[1:]))
 
 
@@ -52,7 +54,8 @@ def main(arguments: list[str]) -> int:
     """Run a command and return its exit code."""
     try:
         code = app(arguments or ["--help"], prog_name="firstlight", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is after `>&-`
+            sys.stdout.flush()
     except FirstlightError as error:
         return _fail(str(error), 2)
     except UsageError as error:

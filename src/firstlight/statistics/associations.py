@@ -42,7 +42,7 @@ def associations(
 
 def _line(stats: "Statistics", basis: "Basis", token: int, direction: str) -> Float64[np.ndarray, " token"]:
     one = np.array([token])
-    return rows_of(stats, basis, one)[0] if direction == "out" else columns_of(stats, basis, one)[:, 0]
+    return np.ravel(rows_of(stats, basis, one) if direction == "out" else columns_of(stats, basis, one))
 
 
 def _lift(stats: "Statistics", basis: "Basis", token: int, direction: str) -> Float64[np.ndarray, " token"]:
@@ -57,7 +57,8 @@ def _lift(stats: "Statistics", basis: "Basis", token: int, direction: str) -> Fl
         rows, columns = stats.bigrams.next_count.astype(float), layout.read(stats.group, "context_column_sum")
     own, others = (rows[token], columns) if direction == "out" else (columns[token], rows)
     expected = own * others / stats.positions
-    return np.divide(line, expected, out=np.zeros_like(line), where=expected > 0)
+    scores: np.ndarray = np.divide(line, expected, out=np.zeros_like(line), where=expected > 0)
+    return scores
 
 
 def _normalised(stats: "Statistics", token: int) -> Float64[np.ndarray, " token"]:

@@ -114,7 +114,7 @@ def _composed_rows(stats: "Statistics", tokens: np.ndarray) -> np.ndarray:
 
 
 def _stored(stats: "Statistics", name: str, tokens: np.ndarray, by_row: bool) -> np.ndarray:
-    """Read chosen rows or columns of a stored array: as a slice when they are consecutive, chunk after chunk when not."""
+    """Read chosen rows or columns of a stored array: a slice when they are consecutive, chunk by chunk when not."""
     if len(tokens) and (np.diff(tokens) == 1).all():
         chosen: slice | np.ndarray = slice(int(tokens[0]), int(tokens[-1]) + 1)
         return layout.read(stats.group, name, *((chosen, slice(None)) if by_row else (slice(None), chosen)))

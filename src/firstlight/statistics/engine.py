@@ -17,10 +17,10 @@ from firstlight.corpus.corpus import Corpus
 from firstlight.errors import FirstlightError
 from firstlight.files import fingerprint, parse_bytes, publish
 from firstlight.report.progress import say, short_number
-from firstlight.statistics import fixed_point, layout, passes
+from firstlight.statistics import attention_pass, context_pass, fixed_point, layout
 from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.compose import composer
-from firstlight.statistics.passes import Job
+from firstlight.statistics.job import Head, Job, choose_head
 from firstlight.statistics.plan import Volume, make_plan, volume_of
 from firstlight.statistics.scratch import claimed
 from firstlight.statistics.segments import Workers
@@ -74,8 +74,8 @@ def count(
         volume=volume_of([corpus]),
         corpora=[corpus],
         members=[remember(corpus)],
-        count_bigrams=passes.count_bigrams,
-        count_context=passes.count_context,
+        count_bigrams=context_pass.count_bigrams,
+        count_context=context_pass.count_context,
     )
     return run(request, out, workers, memory, progress, clock or Clock())
 
@@ -101,7 +101,7 @@ class Request:
     corpora: Sequence[Corpus]
     members: Sequence[dict[str, Any]]
     count_bigrams: Callable[[Job], Bigrams]
-    count_context: Callable[[Job, Bigrams, passes.Head], None]
+    count_context: Callable[[Job, Bigrams, Head], None]
     missing: str | None = None
 
 
@@ -132,7 +132,7 @@ def run(
         with clock.stage("bigrams"):
             bigrams = request.count_bigrams(job)
             fixed_point.refuse_context_overflow(bigrams.next_count, plan.window)
-        head = passes.choose_head(bigrams, plan.head)
+        head = choose_head(bigrams, plan.head)
         with clock.stage("context"):
             request.count_context(job, bigrams, head)
         if request.corpora:
@@ -158,16 +158,16 @@ def check_workers(workers: int | None) -> int:
     return workers
 
 
-def _second_pass(job: Job, bigrams: Bigrams, head: passes.Head, clock: Clock) -> None:
+def _second_pass(job: Job, bigrams: Bigrams, head: Head, clock: Clock) -> None:
     """Do what depends on the composed matrix of the whole: attention and position."""
-    column_sum = passes.context_column_sum(job)
+    column_sum = context_pass.context_column_sum(job)
     with clock.stage("composition"):
-        composed = passes.compose(job, composer(bigrams), column_sum)
+        composed = attention_pass.compose(job, composer(bigrams), column_sum)
     with clock.stage("prefix means"):
-        position, largest_mean = passes.average_prefixes(job, bigrams, composed)
+        position, largest_mean = attention_pass.average_prefixes(job, bigrams, composed)
     with clock.stage("attention"):
         exponents = fixed_point.key_exponents(composed.column_max, column_sum, largest_mean)
-        passes.count_attention(job, bigrams, head, composed, exponents)
+        attention_pass.count_attention(job, bigrams, head, composed, exponents)
     layout.save(job.scratch.group, "attention_exponent", exponents, ("key",))
     layout.save(job.scratch.group, "position", position / bigrams.positions, ("offset",))
 
@@ -181,7 +181,7 @@ def _finish(request: Request, job: Job, bigrams: Bigrams) -> None:
     layout.save(group, "bigram_indptr", bigrams.counts.indptr.astype(np.int64), ("row",))
     layout.save(group, "bigram_indices", bigrams.counts.indices.astype(np.int32), ("entry",))
     layout.save(group, "bigram_count", bigrams.counts.data, ("entry",))
-    layout.save(group, "context_column_sum", passes.context_column_sum(job), ("prefix",))
+    layout.save(group, "context_column_sum", context_pass.context_column_sum(job), ("prefix",))
     job.scratch.remove()
     group.attrs.update(
         {

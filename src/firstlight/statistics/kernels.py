@@ -4,9 +4,9 @@ Nothing here is one-hot and nothing here is a float sum whose order could change
 fixed point, so the result does not depend on the number of workers, the order of windows or the memory at hand.
 
 Text is Zipfian, and the loops follow it. A few *head* tokens stand in nearly every prefix: their columns are a narrow
-strip that is updated as a dense vector, without any gather or scatter. All other tokens, the *tail*, are visited through
-their postings (the places where they occur), one token at a time, so that the row being filled and the row being read
-stay in the cache; a token that occurs several times in a prefix is visited once with its count.
+strip that is updated as a dense vector, without any gather or scatter. All other tokens, the *tail*, are visited
+through their postings (the places where they occur), one token at a time, so that the row being filled and the row
+being read stay in the cache; a token that occurs several times in a prefix is visited once with its count.
 
 Names: a window holds tokens x_0 .. x_T; position t has the query x_t, the next token x_{t+1} and the prefix x_0 .. x_t.
 `lengths` says how many tokens of each row are real. Keys are prefix tokens.
@@ -52,8 +52,8 @@ def postings(
             token = np.int64(windows[i, t + of_next])
             if low <= token < high and skip[token] == 0:
                 starts[token - low + 1] += 1
-    for token in range(high - low):
-        starts[token + 1] += starts[token]
+    for row in range(high - low):
+        starts[row + 1] += starts[row]
     fill = starts[:-1].copy()
     places = np.empty(starts[-1], np.int32)
     times = np.empty(starts[-1], np.int32)
@@ -217,7 +217,8 @@ def mean_offsets(lengths: Array, means: Array, inverse: Array, offset_scale: flo
     for i in range(means.shape[0]):
         for t in range(lengths[i] - 1):
             mean = means[i, t]
-            largest = max(largest, abs(mean))
+            if abs(mean) > largest:
+                largest = abs(mean)
             at_position[t] += np.int64((mean * inverse[t] * offset_scale + ROUND) - ROUND)
     return largest
 
@@ -311,7 +312,7 @@ def sparse_times_block(
 
 @njit(cache=True, nogil=True)
 def scatter_speed(ids: Array, row: Array, repeats: int) -> None:
-    """Add one at each id, over and over: the plain scatter into a cache-resident row that all pair loops are held against."""
+    """Add one at each id, over and over: the plain scatter into a cached row that pair loops are held against."""
     for _ in range(repeats):
         for at in range(ids.shape[0]):
             row[ids[at]] += 1

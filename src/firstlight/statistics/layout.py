@@ -28,7 +28,7 @@ MEANINGS = {
     "bigram_count": "its count; bigram = count / positions - alpha[current] / V",
     "context_sum": "sum of (1/t) #(prefix token in x_1..x_t) over positions with y_t = next, times 2**bits; "
     "context = (context_sum / 2**bits - context_column_sum / V) / positions",
-    "context_carry": "what context_sum could not hold: the full sum is context_carry * 2**62 + context_sum; absent when zero",
+    "context_carry": "what context_sum cannot hold: the sum is context_carry * 2**62 + context_sum; absent when zero",
     "context_column_sum": "column sums of context_sum / 2**bits",
     "attention_sum": "sum of (1/t) (g[t, j] - mean of g[t, .]) over x_t = query and x_j = key; "
     "attention = attention_sum / 2**attention_exponent[key] / positions",
@@ -73,7 +73,7 @@ def save(group: zarr.Group, name: str, values: np.ndarray, axes: tuple[str, ...]
 
 
 def save_vocabulary(group: zarr.Group, tokens: tuple[str, ...]) -> None:
-    """Write the tokens as bytes that every Zarr client can read: variable-length strings are not in the standard yet."""
+    """Write the tokens as bytes, which every Zarr client can read: strings are not in the standard yet."""
     save(group, "vocabulary", np.frombuffer(json.dumps(tokens, ensure_ascii=False).encode(), np.uint8), ("byte",))
 
 

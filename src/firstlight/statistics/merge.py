@@ -1,8 +1,8 @@
 """Merging: the statistics of several corpora together, from their stores.
 
-Counts and context sums add, as integers, to exactly what counting the corpora at once gives. Attention and position depend
-on the composed matrix of the whole and need a second pass over the member corpora, which every store remembers. When one is
-gone they are left out, and the store says so.
+Counts and context sums add, as integers, to exactly what counting the corpora at once gives. Attention and position
+depend on the composed matrix of the whole and need a second pass over the member corpora, which every store remembers.
+When one is gone they are left out, and the store says so.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from firstlight.errors import FirstlightError
 from firstlight.files import fingerprint
 from firstlight.report.progress import progress as progress_bar
 from firstlight.report.progress import say
-from firstlight.statistics import fixed_point, layout, passes
+from firstlight.statistics import context_pass, fixed_point, layout
 from firstlight.statistics.bigrams import Bigrams, add
 from firstlight.statistics.engine import Clock, Request, run
-from firstlight.statistics.passes import Job
+from firstlight.statistics.job import Head, Job
 from firstlight.statistics.plan import Volume, volume_of
 from firstlight.statistics.statistics import Statistics, open_statistics
 
@@ -70,7 +70,7 @@ def merge(
     def sum_bigrams(job: Job) -> Bigrams:
         return reduce(add, (stats.bigrams for stats in opened))
 
-    def sum_context(job: Job, bigrams: Bigrams, head: passes.Head) -> None:
+    def sum_context(job: Job, bigrams: Bigrams, head: Head) -> None:
         _sum_context(job, bigrams, opened)
 
     request = Request(key, opened[0].vocabulary, volume, corpora, members, sum_bigrams, sum_context, missing)
@@ -111,8 +111,8 @@ def _reopen(members: list[dict[str, Any]]) -> tuple[list[Corpus], str | None]:
 
 def _sum_context(job: Job, bigrams: Bigrams, stores: list[Statistics]) -> None:
     """Add the context sums of stores, a unit of columns at a time."""
-    wide = passes.needs_carry(job, bigrams)
-    target, carry_target = passes.open_context(job, wide)
+    wide = context_pass.needs_carry(job, bigrams)
+    target, carry_target = context_pass.open_context(job, wide)
     bits = fixed_point.context_bits(job.plan.window)
     with progress_bar("context", job.plan.vocabulary, "columns", job.show) as advance:
         done = job.scratch.done("context")
@@ -128,7 +128,7 @@ def _sum_context(job: Job, bigrams: Bigrams, stores: list[Statistics]) -> None:
                         carry += 0 if part_carry is None else part_carry
                         fixed_point.move_carry(total, carry)
                 target[:, low:high] = total
-                if carry_target is not None:
+                if carry is not None and carry_target is not None:
                     carry_target[:, low:high] = carry
                 job.scratch.save(f"context-column-sum-{unit}", fixed_point.column_sums(total, carry, bits))
                 job.scratch.finish("context", [unit])

@@ -18,7 +18,7 @@ from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment
 
 # Tokens whose columns are a dense strip: few, since the strip is updated at every position.
 HEAD_TOKENS = 64
-# Seconds a pair takes, over both passes, in units of one plain scatter-add on the same machine (see docs/benchmarks.md).
+# What a pair takes over both passes, in plain scatter-adds of the same machine (see docs/benchmarks.md).
 SCATTERS_PER_PAIR = 5.0
 # Multiply-adds of the composed matrix take this many scatter-adds each.
 SCATTERS_PER_PRODUCT = 0.5
@@ -106,7 +106,8 @@ class Plan:
         where = "in memory" if self.composed_in_memory else "on disk"
         return (
             f"plan: {short_number(self.pairs)} pairs twice over ({self.windows:,} windows, T = {self.window}, "
-            f"V = {self.vocabulary:,}), {self.workers} worker{'s' if self.workers > 1 else ''}, about {self.seconds:.0f} s\n"
+            f"V = {self.vocabulary:,}), {self.workers} worker{'s' if self.workers > 1 else ''}, "
+            f"about {self.seconds:.0f} s\n"
             f"plan: {format_bytes(self.needed)} of {format_bytes(self.memory)} memory, {blocks} "
             f"block{'s' if blocks > 1 else ''} of {min(self.block_units * self.unit, self.vocabulary):,} columns, "
             f"composed matrix {where}"
@@ -137,7 +138,8 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
     least = fixed + BLOCK_COPIES * unit * cells
     if least > memory:
         raise FirstlightError(
-            f"--memory {format_bytes(memory)} is too little for V = {vocabulary:,}: at least {format_bytes(least)} is needed"
+            f"--memory {format_bytes(memory)} is too little for V = {vocabulary:,}: "
+            f"at least {format_bytes(least)} is needed"
         )
     whole = vocabulary * cells
     in_memory = least + whole + 2 * unit * cells <= memory

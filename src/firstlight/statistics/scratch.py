@@ -1,7 +1,7 @@
 """The staging folder of a count: a Zarr group being filled, scratch beside it, and the journal of what is finished.
 
-Work is finished in units (the columns of one row of chunks), each written before the journal says so. A killed count goes
-on from there with the same command, whatever memory or workers it is then given.
+Work is finished in units (the columns of one row of chunks), each written before the journal says so. A killed count
+goes on from there with the same command, whatever memory or workers it is then given.
 """
 
 import shutil

@@ -7,6 +7,7 @@ in the memory of the process.
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -83,10 +84,10 @@ def balanced_ranges(starts: Int64[np.ndarray, " edge"], parts: int) -> list[tupl
     tokens = len(starts) - 1
     targets = np.linspace(starts[0], starts[-1], parts + 1)[1:-1]
     edges = np.unique(np.concatenate([[0], np.searchsorted(starts, targets), [tokens]]))
-    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def even_ranges(count: int, parts: int) -> list[tuple[int, int]]:
     """Cut range(count) into at most `parts` ranges of about equal length."""
     edges = np.unique(np.linspace(0, count, parts + 1).astype(int))
-    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [(int(a), int(b)) for a, b in pairwise(edges)]

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import fsspec
 import numpy as np
@@ -27,8 +27,8 @@ BASES: tuple[Basis, ...] = ("bigram", "interchangeability", "context", "attentio
 class Statistics:
     """The statistics of a corpus.
 
-    `bigram`, `interchangeability`, `context`, `attention` and `composed` are dense V x V float64 arrays, read when first
-    asked for and kept. When V is too large for that, `rows` and `columns` read parts.
+    `bigram`, `interchangeability`, `context`, `attention` and `composed` are dense V x V float64 arrays, read when
+    first asked for and kept. When V is too large for that, `rows` and `columns` read parts.
 
     Attributes:
         path: where the store is, a folder or a URL.
@@ -161,7 +161,7 @@ class Statistics:
     def verify(self) -> None:
         """Read every chunk; a chunk that does not match its checksum is an error that names its array."""
         for name in sorted(self.group.array_keys()):
-            array = cast(zarr.Array, self.group[name])
+            array = layout.matrix(self.group, name)
             step = array.chunks[0]
             for start in range(0, array.shape[0], step):
                 layout.read(self.group, name, slice(start, start + step))
@@ -190,7 +190,7 @@ class Statistics:
 def _check_basis(basis: str) -> Basis:
     if basis not in BASES:
         raise FirstlightError(f"basis {basis!r}: expected one of {', '.join(BASES)}")
-    return cast(Basis, basis)
+    return basis
 
 
 def open_statistics(path: str | Path) -> Statistics:

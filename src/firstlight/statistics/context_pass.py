@@ -1,0 +1,98 @@
+"""The passes that add over corpora: bigrams and context."""
+
+import numpy as np
+from jaxtyping import Float64
+
+from firstlight.report.progress import progress
+from firstlight.statistics import fixed_point, kernels, layout
+from firstlight.statistics.bigrams import Bigrams, add, count_segment, no_bigrams
+from firstlight.statistics.job import (
+    Head,
+    Job,
+    Matrix,
+    Postings,
+    head_sums,
+    insert_head,
+    open_matrix,
+    spans,
+    visit_postings,
+)
+from firstlight.statistics.segments import Segment
+
+
+def count_bigrams(job: Job) -> Bigrams:
+    """Count the bigrams of all segments."""
+    total = no_bigrams(job.plan.vocabulary)
+    with progress("bigrams", job.plan.positions, "tokens", job.show) as advance:
+        for segment in job.segments():
+            total = add(total, count_segment(segment, job.plan.vocabulary, job.workers))
+            advance(int(segment.lengths.sum()) - len(segment.lengths))
+    return total
+
+
+def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
+    """Fill context_sum, with context_carry if some sums need it, and their column sums."""
+    vocabulary = job.plan.vocabulary
+    bits = fixed_point.context_bits(job.plan.window)
+    weights = fixed_point.context_weights(job.plan.window)
+    wide = needs_carry(job, bigrams)
+    target, carry_target = open_context(job, wide)
+    with progress("context", job.plan.pairs, "pairs", job.show) as advance:
+        share = job.plan.pairs / max(1, bigrams.positions)
+
+        def fill_strip(segment: Segment, strip: np.ndarray) -> None:
+            kernels.context_head(segment.windows, segment.lengths, weights, head.slots, strip)
+
+        if not job.scratch.done("context head"):
+            strip, strip_carry = head_sums(job, head, fill_strip, wide)
+            job.scratch.save("context-head", strip)
+            if strip_carry is not None:
+                job.scratch.save("context-head-carry", strip_carry)
+            job.scratch.finish("context head", [0])
+        advance(share * int(bigrams.token_count[head.tokens].sum()))
+        strip = job.scratch.load("context-head")
+        strip_carry = job.scratch.load("context-head-carry") if wide else None
+        for units, low, high in job.missing_blocks(job.scratch.done("context")):
+            rows = np.zeros((high - low, vocabulary), np.int64)
+            carry = np.zeros((high - low, vocabulary), np.int32) if wide else None
+
+            def fill(segment: Segment, places: Postings, a: int, b: int, rows: np.ndarray = rows) -> None:
+                kernels.context_tail(segment.windows, segment.lengths, *places, weights, a, b, rows)
+
+            for span in spans(job, wide):
+                for _ in visit_postings(job, span, head.skip, low, high, of_next=0, task=fill):
+                    pass
+                if carry is not None:
+                    fixed_point.move_carry(rows, carry)
+            insert_head(rows, strip, head, low, high)
+            if carry is not None and strip_carry is not None:
+                insert_head(carry, strip_carry, head, low, high)
+            for unit, (start, stop) in zip(units, job.unit_ranges(low, high), strict=True):
+                part, part_carry = rows[start - low : stop - low], None
+                layout.write_columns(target, start, part)
+                if carry is not None and carry_target is not None:
+                    part_carry = carry[start - low : stop - low]
+                    layout.write_columns(carry_target, start, part_carry)
+                sums = fixed_point.column_sums(part.T, None if part_carry is None else part_carry.T, bits)
+                job.scratch.save(f"context-column-sum-{unit}", sums)
+            job.scratch.finish("context", units)
+            advance(share * int(bigrams.token_count[low:high][head.skip[low:high] == 0].sum()))
+
+
+def needs_carry(job: Job, bigrams: Bigrams) -> bool:
+    """Whether a context sum could reach 2**62."""
+    return int(bigrams.next_count.max()) > fixed_point.most_before_carry(job.plan.window)
+
+
+def open_context(job: Job, wide: bool) -> tuple[Matrix, Matrix | None]:
+    """Open the arrays of the context sums."""
+    axes = ("next", "prefix")
+    return (
+        open_matrix(job, "context_sum", axes, "context"),
+        open_matrix(job, "context_carry", axes, "context", "int32") if wide else None,
+    )
+
+
+def context_column_sum(job: Job) -> Float64[np.ndarray, " prefix"]:
+    """Return the column sums of the context sums, not in fixed point."""
+    return np.concatenate(job.scratch.load_units("context-column-sum", job.plan.units))
