@@ -83,7 +83,7 @@ def test_the_plan_comes_before_the_work(
     def killed(*arguments: object) -> None:
         raise MemoryError("as if")
 
-    monkeypatch.setattr("firstlight.statistics.passes.count_bigrams", killed)
+    monkeypatch.setattr("firstlight.statistics.engine.claimed", killed)
     code, stdout, stderr = run("stats", "build", corpus.path, "--out", tmp_path / "stats", "--workers", 1)
     assert (code, stdout) == (1, "")
     assert [line.split(":")[0] for line in stderr.splitlines()] == ["plan", "plan", "firstlight"]
@@ -308,6 +308,11 @@ def test_a_reader_that_leaves_is_no_failure(stats: Statistics, number: str) -> N
         child.stdout.close()
         assert child.stderr.read() == b""
     assert child.returncode == 0
+
+
+def test_there_may_be_no_stdout(stats: Statistics, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)  # as Python has it after `>&-`
+    assert main(["stats", "show", stats.path, "the"]) == 0
 
 
 def test_an_interrupted_command_says_that_it_goes_on(tmp_path: Path) -> None:

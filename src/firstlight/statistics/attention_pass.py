@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-import zarr
 from jaxtyping import Float64, Int64
 
 from firstlight.report.progress import progress
-from firstlight.statistics import fixed_point, kernels, layout
+from firstlight.statistics import fixed_point, kernels
 from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.compose import Composer, block_width, composed_columns
-from firstlight.statistics.job import Head, Job, Matrix, Postings, head_sums, insert_head, open_matrix, visit_postings
+from firstlight.statistics.context_pass import open_context
+from firstlight.statistics.job import Head, Job, Postings, head_sums, insert_head, open_matrix, visit_postings
+from firstlight.statistics.matrices import Matrix, SparseMatrix, WholeMatrix
 from firstlight.statistics.segments import Segment
 
 
@@ -19,59 +20,50 @@ class Composed:
     """The composed matrix where it is needed, key x next, with zeros where no window has the pair.
 
     Attributes:
-        by_key: the matrix, in memory or in scratch.
+        matrix: the matrix, in memory or in scratch.
         column_max: the largest |entry| of each key.
     """
 
-    by_key: np.ndarray | Matrix
+    matrix: Matrix
     column_max: Float64[np.ndarray, " key"]
 
 
 def compose(job: Job, source: Composer, column_sum: Float64[np.ndarray, " prefix"]) -> Composed:
-    """Compute the composed matrix of the context sums in the store, unit by unit."""
+    """Compute the composed matrix of the context sums, unit by unit."""
     vocabulary, in_memory = job.plan.vocabulary, job.plan.composed_in_memory
+    matrix: Matrix = SparseMatrix(job.scratch, "composed", job.plan.unit, vocabulary, "float64")
+    done = job.scratch.done("composed")
     if in_memory:
-        by_key: np.ndarray | Matrix = np.empty((vocabulary, vocabulary))
-        missing = list(range(job.plan.units))
-    else:
-        done = job.scratch.done("composed")
-        folder = job.scratch.path("composed")
-        if done:
-            by_key = layout.matrix(zarr.open_group(folder, mode="r+"), "composed")
-        else:
-            group = zarr.create_group(folder, overwrite=True)
-            by_key = layout.create(group, "composed", (vocabulary, vocabulary), "float64", ("key", "next"))
-        missing = [unit for unit in range(job.plan.units) if unit not in done]
+        # What is in memory does not outlive a kill: it is computed again.
+        matrix, done = WholeMatrix(np.empty((vocabulary, vocabulary))), []
+    sums, carries = open_context(job, job.scratch.has("context_carry"))
+    bits = fixed_point.context_bits(job.plan.window)
     largest = np.zeros(vocabulary)
     width = block_width(vocabulary)
     with progress("composition", vocabulary, "columns", job.show) as advance:
-        for unit in range(job.plan.units):
-            low, high = unit * job.plan.unit, min((unit + 1) * job.plan.unit, vocabulary)
-            if unit not in missing:
+        for unit, (low, high) in enumerate(job.unit_ranges(0, vocabulary)):
+            if unit in done:
                 largest[low:high] = job.scratch.load(f"column-max-{unit}")
                 advance(high - low)
                 continue
-            context = fixed_point.as_float(
-                *layout.read_context(job.scratch.group, slice(None), slice(low, high)),
-                fixed_point.context_bits(job.plan.window),
-            )
-            rows = by_key[low:high] if isinstance(by_key, np.ndarray) else np.empty((high - low, vocabulary))
+            carry = None if carries is None else carries.rows(low, high)
+            context = fixed_point.as_float(sums.rows(low, high), carry, bits)
 
-            def columns(a: int, context: np.ndarray = context, rows: np.ndarray = rows, low: int = low) -> None:
-                part = context[:, a : a + width]
-                values = composed_columns(source, part, column_sum[low + a : low + a + part.shape[1]])
-                # Pairs that no window has are never read; as zeros they compress, and they keep scales the same
+            def columns(a: int, context: np.ndarray = context, low: int = low) -> None:
+                part = context[a : a + width]
+                values = composed_columns(source, part.T, column_sum[low + a : low + a + len(part)])
+                # Pairs that no window has are never read; as zeros they need no room, and they keep scales the same
                 # whether the matrix is held in memory or not.
-                rows[a : a + width] = np.where(part != 0, values, 0.0).T
+                part[:] = np.where(part != 0, values.T, 0.0)
 
             job.workers.map(columns, range(0, high - low, width))
-            largest[low:high] = np.abs(rows).max(axis=1)
+            largest[low:high] = np.abs(context).max(axis=1)
+            matrix.write(low, context)
             if not in_memory:
-                by_key[low:high] = rows
                 job.scratch.save(f"column-max-{unit}", largest[low:high])
                 job.scratch.finish("composed", [unit])
             advance(high - low)
-    return Composed(by_key, largest)
+    return Composed(matrix, largest)
 
 
 def average_prefixes(job: Job, bigrams: Bigrams, composed: Composed) -> tuple[Float64[np.ndarray, " offset"], float]:
@@ -96,7 +88,7 @@ def average_prefixes(job: Job, bigrams: Bigrams, composed: Composed) -> tuple[Fl
     with progress("prefix means", job.plan.pairs, "pairs", job.show) as advance:
         share = job.plan.pairs / max(1, bigrams.positions)
         for units, low, high in job.missing_blocks(np.flatnonzero(finished)):
-            rows = np.ascontiguousarray(np.asarray(composed.by_key[:, low:high]).T)
+            rows = composed.matrix.others(low, high)
             row_exponents = fixed_point.row_exponents(rows, steps)
             integers = _scaled_integers(rows, row_exponents)
             del rows
@@ -141,7 +133,7 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
         if not job.scratch.done("attention head"):
             dense = np.empty((vocabulary, len(head.tokens)))
             for slot, token in enumerate(head.tokens):
-                dense[:, slot] = composed.by_key[int(token)]
+                dense[:, slot] = composed.matrix.rows(int(token), int(token) + 1)[0]
             head_scales = scales[head.tokens]
 
             def fill_strip(segment: Segment, strip: np.ndarray) -> None:
@@ -162,7 +154,7 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
         strip = job.scratch.load("attention-head")
         for units, low, high in job.missing_blocks(job.scratch.done("attention")):
             rows = np.zeros((high - low, vocabulary), np.int64)
-            values = np.ascontiguousarray(composed.by_key[low:high])
+            values = composed.matrix.rows(low, high)
             block_scales = scales[low:high]
 
             def fill(
@@ -191,7 +183,7 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
                 pass
             insert_head(rows, strip, head, low, high)
             for start, stop in job.unit_ranges(low, high):
-                layout.write_columns(target, start, rows[start - low : stop - low])
+                target.write(start, rows[start - low : stop - low])
             job.scratch.finish("attention", units)
             advance(share * int(bigrams.token_count[low:high][head.skip[low:high] == 0].sum()))
 

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.sparse import csr_array
 
-from firstlight.statistics import fixed_point, layout
+from firstlight.statistics import fixed_point, kernels, layout
 from firstlight.statistics.compose import block_width, composed_columns, composer
 
 if TYPE_CHECKING:
@@ -114,18 +114,31 @@ def _composed_rows(stats: "Statistics", tokens: np.ndarray) -> np.ndarray:
 
 
 def _stored(stats: "Statistics", name: str, tokens: np.ndarray, by_row: bool) -> np.ndarray:
-    """Read chosen rows or columns of a stored array: a slice when they are consecutive, chunk by chunk when not."""
-    if len(tokens) and (np.diff(tokens) == 1).all():
-        chosen: slice | np.ndarray = slice(int(tokens[0]), int(tokens[-1]) + 1)
-        return layout.read(stats.group, name, *((chosen, slice(None)) if by_row else (slice(None), chosen)))
-    size = len(stats.vocabulary)
+    """Read chosen rows or columns of a stored matrix: a slice when they are consecutive, chunk by chunk when not."""
+    group, size, side = stats.group, len(stats.vocabulary), layout.chunk_side(len(stats.vocabulary))
+    if by_row and layout.is_sparse(group, name):
+        return _sparse_rows(stats, name, tokens)
+    consecutive = len(tokens) > 0 and bool((np.diff(tokens) == 1).all())
     result = np.empty((len(tokens), size) if by_row else (size, len(tokens)), np.int64)
-    side = layout.chunk_side(size)
-    for start in np.unique(tokens // side) * side:
-        within = np.flatnonzero((tokens >= start) & (tokens < start + side))
+    starts = [int(tokens[0])] if consecutive else (np.unique(tokens // side) * side).tolist()
+    for start in starts:
+        stop = int(tokens[-1]) + 1 if consecutive else start + side
+        within = np.flatnonzero((tokens >= start) & (tokens < stop))
         low, high = int(tokens[within].min()), int(tokens[within].max()) + 1
         if by_row:
-            result[within] = layout.read(stats.group, name, slice(low, high), slice(None))[tokens[within] - low]
+            result[within] = layout.read(group, name, slice(low, high), slice(None))[tokens[within] - low]
         else:
-            result[:, within] = layout.read(stats.group, name, slice(None), slice(low, high))[:, tokens[within] - low]
+            result[:, within] = layout.read_columns(group, name, low, high)[:, tokens[within] - low]
     return result
+
+
+def _sparse_rows(stats: "Statistics", name: str, tokens: np.ndarray) -> np.ndarray:
+    """Read chosen rows of a matrix that is kept by column: all its entries pass by once."""
+    size = len(stats.vocabulary)
+    distinct, places_of = np.unique(tokens, return_inverse=True)
+    places = np.full(size, -1, np.int64)
+    places[distinct] = np.arange(len(distinct))
+    rows = np.zeros((len(distinct), size), np.int64)
+    for first, sparse in layout.sparse_units(stats.group, name, 0, size, layout.chunk_side(size)):
+        kernels.pick_places(*sparse, first, places, rows)
+    return rows[places_of]

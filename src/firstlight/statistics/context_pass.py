@@ -4,12 +4,11 @@ import numpy as np
 from jaxtyping import Float64
 
 from firstlight.report.progress import progress
-from firstlight.statistics import fixed_point, kernels, layout
+from firstlight.statistics import fixed_point, kernels
 from firstlight.statistics.bigrams import Bigrams, add, count_segment, no_bigrams
 from firstlight.statistics.job import (
     Head,
     Job,
-    Matrix,
     Postings,
     head_sums,
     insert_head,
@@ -17,6 +16,7 @@ from firstlight.statistics.job import (
     spans,
     visit_postings,
 )
+from firstlight.statistics.matrices import Matrix
 from firstlight.statistics.segments import Segment
 
 
@@ -69,10 +69,10 @@ def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
                 insert_head(carry, strip_carry, head, low, high)
             for unit, (start, stop) in zip(units, job.unit_ranges(low, high), strict=True):
                 part, part_carry = rows[start - low : stop - low], None
-                layout.write_columns(target, start, part)
+                target.write(start, part)
                 if carry is not None and carry_target is not None:
                     part_carry = carry[start - low : stop - low]
-                    layout.write_columns(carry_target, start, part_carry)
+                    carry_target.write(start, part_carry)
                 sums = fixed_point.column_sums(part.T, None if part_carry is None else part_carry.T, bits)
                 job.scratch.save(f"context-column-sum-{unit}", sums)
             job.scratch.finish("context", units)

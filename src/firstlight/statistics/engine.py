@@ -21,6 +21,7 @@ from firstlight.statistics import attention_pass, context_pass, fixed_point, lay
 from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.compose import composer
 from firstlight.statistics.job import Head, Job, choose_head
+from firstlight.statistics.matrices import SparseMatrix
 from firstlight.statistics.plan import Volume, make_plan, volume_of
 from firstlight.statistics.scratch import claimed
 from firstlight.statistics.segments import Workers
@@ -182,6 +183,7 @@ def _finish(request: Request, job: Job, bigrams: Bigrams) -> None:
     layout.save(group, "bigram_indices", bigrams.counts.indices.astype(np.int32), ("entry",))
     layout.save(group, "bigram_count", bigrams.counts.data, ("entry",))
     layout.save(group, "context_column_sum", context_pass.context_column_sum(job), ("prefix",))
+    _gather_sparse(job)
     job.scratch.remove()
     group.attrs.update(
         {
@@ -199,6 +201,17 @@ def _finish(request: Request, job: Job, bigrams: Bigrams) -> None:
             "missing_corpus": request.missing,
         }
     )
+
+
+def _gather_sparse(job: Job) -> None:
+    """Write the matrices that were kept in scratch files to the store."""
+    if job.plan.vocabulary <= layout.DENSE_VOCABULARY:
+        return
+    for name, dtype in (("context_sum", "int64"), ("context_carry", "int32"), ("attention_sum", "int64")):
+        if job.scratch.has(name):
+            matrix = SparseMatrix(job.scratch, name, job.plan.unit, job.plan.vocabulary, dtype)
+            entries = sum(len(others) for _, others, _ in matrix.units())
+            layout.save_sparse(job.scratch.group, name, job.plan.vocabulary, dtype, matrix.units(), entries)
 
 
 def remember(corpus: Corpus) -> dict[str, Any]:

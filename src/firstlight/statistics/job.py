@@ -8,21 +8,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import zarr
 from jaxtyping import Int32, Int64
 
 from firstlight.corpus.corpus import Corpus
 from firstlight.statistics import fixed_point, kernels, layout
 from firstlight.statistics.bigrams import Bigrams
+from firstlight.statistics.matrices import Matrix, SparseMatrix, ZarrMatrix
 from firstlight.statistics.plan import Plan
 from firstlight.statistics.scratch import Scratch
 from firstlight.statistics.segments import Segment, Workers, balanced_ranges, even_ranges, segments
 
 Postings = tuple[np.ndarray, np.ndarray, np.ndarray]
-Matrix = zarr.Array[Any]
 Result = TypeVar("Result")
 
 # Postings of a block are cut into this many tasks for each worker, so that none waits long for the last one.
@@ -153,7 +152,10 @@ def insert_head(rows: np.ndarray, strip: np.ndarray, head: Head, low: int, high:
 
 
 def open_matrix(job: Job, name: str, axes: tuple[str, ...], stage: str, dtype: str = "int64") -> Matrix:
-    """Open an array of the store that a stage has begun to fill, or create it."""
+    """Open a matrix of the store that a stage has begun to fill, or create it."""
+    size = job.plan.vocabulary
+    if size > layout.DENSE_VOCABULARY:
+        return SparseMatrix(job.scratch, name, job.plan.unit, size, dtype)
     if job.scratch.done(stage):
-        return layout.matrix(job.scratch.group, name)
-    return layout.create(job.scratch.group, name, (job.plan.vocabulary, job.plan.vocabulary), dtype, axes)
+        return ZarrMatrix(layout.matrix(job.scratch.group, name))
+    return ZarrMatrix(layout.create(job.scratch.group, name, (size, size), dtype, axes))

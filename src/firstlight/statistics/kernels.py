@@ -190,7 +190,7 @@ def prefix_means(
             i = places[first]
             tokens = windows[i]
             total = np.int64(0)
-            begin = 0
+            begin = np.int64(0)
             at = first
             while at < starts[key + 1] and places[at] == i:
                 t = np.int64(times[at])
@@ -201,7 +201,7 @@ def prefix_means(
                     stored[j] = value
                     total += value
                 means[i, t] = (np.float64(total) * unit) * inverse[t]
-                begin = t + 1
+                begin = np.int64(t + 1)
                 factor = unit * inverse[t] * offset_scale
                 target = offsets[steps - 1 - t :]
                 for j in range(t + 1):
@@ -324,3 +324,63 @@ def weighted_sum(weights: Array, rows: Array, out: Array) -> None:
     for a in range(rows.shape[0]):
         for b in range(rows.shape[1]):
             out[b] += weights[a] * rows[a, b]
+
+
+@njit(cache=True, nogil=True)
+def nonzeros(rows: Array) -> tuple[Array, Array, Array]:
+    """Return where each row's entries start, their columns and their values, leaving out zeros."""
+    starts = np.zeros(rows.shape[0] + 1, np.int64)
+    for a in range(rows.shape[0]):
+        count = 0
+        for b in range(rows.shape[1]):
+            count += rows[a, b] != 0
+        starts[a + 1] = starts[a] + count
+    others = np.empty(starts[-1], np.int32)
+    entries = np.empty(starts[-1], rows.dtype)
+    at = 0
+    for a in range(rows.shape[0]):
+        for b in range(rows.shape[1]):
+            if rows[a, b] != 0:
+                others[at] = b
+                entries[at] = rows[a, b]
+                at += 1
+    return starts, others, entries
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(starts: Array, others: Array, entries: Array, first: int, low: int, high: int, rows: Array) -> None:
+    """Write the entries of keys [low, high) into dense rows that start at key `low`; the unit starts at `first`."""
+    for key in range(max(low, first), min(high, first + starts.shape[0] - 1)):
+        row = rows[key - low]
+        for at in range(starts[key - first], starts[key - first + 1]):
+            row[others[at]] = entries[at]
+
+
+@njit(cache=True, nogil=True)
+def pick_others(starts: Array, others: Array, entries: Array, first: int, low: int, high: int, rows: Array) -> None:
+    """Write the entries of columns [low, high) into dense rows by column; entries of a key are in order of column."""
+    for key in range(starts.shape[0] - 1):
+        begin, end = starts[key], starts[key + 1]
+        at = begin + np.searchsorted(others[begin:end], low)
+        while at < end and others[at] < high:
+            rows[others[at] - low, first + key] = entries[at]
+            at += 1
+
+
+@njit(cache=True, nogil=True)
+def pick_places(starts: Array, others: Array, entries: Array, first: int, places: Array, rows: Array) -> None:
+    """Write the entries of chosen columns into dense rows: the row of a column, or -1, is in `places`."""
+    for key in range(starts.shape[0] - 1):
+        for at in range(starts[key], starts[key + 1]):
+            place = places[others[at]]
+            if place >= 0:
+                rows[place, first + key] = entries[at]
+
+
+@njit(cache=True, nogil=True)
+def largest_by(others: Array, entries: Array, largest: Array) -> None:
+    """Raise `largest` of each column to the largest |entry| in it."""
+    for at in range(others.shape[0]):
+        size = abs(entries[at])
+        if size > largest[others[at]]:
+            largest[others[at]] = size

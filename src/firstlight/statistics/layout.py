@@ -6,7 +6,7 @@ and read by any Zarr client; the attributes of each array say how to turn it int
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
 from firstlight.errors import FirstlightError
+from firstlight.statistics import kernels
 
 FORMAT = "firstlight statistics"
 FORMAT_VERSION = 1
@@ -37,7 +38,12 @@ MEANINGS = {
 }
 
 
-# Up to this size most pairs of tokens meet in some window, in a corpus worth counting.
+SPARSE = "entries of key k are start[k] .. start[k + 1]: entry[i] stands in row other[i] of column k; the rest is zero"
+# Entries of a chunk of a sparse matrix.
+SPARSE_CHUNK = 2**20
+SparseRows = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+# Up to this size most pairs of tokens meet in some window, in a corpus worth counting, and matrices are stored dense.
 DENSE_VOCABULARY = 8192
 # Chunks compressed at once.
 CHUNKS_AT_ONCE = 4
@@ -53,14 +59,12 @@ def create(
 ) -> zarr.Array[Any]:
     """Create an array: compressed, with a checksum of every chunk, zeros not stored."""
     side = chunk_side(shape[0]) if len(shape) == 2 else max(1, shape[0])
-    # Bytes of dense integers compress when shuffled; a mostly empty array does so, and much faster, as it is.
-    dense = shape[0] <= DENSE_VOCABULARY or len(shape) == 1
     return group.create_array(
         name,
         shape=shape,
         dtype=dtype,
         chunks=tuple(min(side, length) or 1 for length in shape),
-        compressors=[BloscCodec(cname="lz4", clevel=1, shuffle="shuffle" if dense else "noshuffle"), Crc32cCodec()],
+        compressors=[BloscCodec(cname="lz4", clevel=1, shuffle="shuffle"), Crc32cCodec()],
         dimension_names=axes,
         attributes={"meaning": MEANINGS[name], **facts} if name in MEANINGS else facts,
         overwrite=True,
@@ -82,6 +86,65 @@ def load_vocabulary(group: zarr.Group) -> tuple[str, ...]:
     return tuple(json.loads(bytes(read(group, "vocabulary"))))
 
 
+def save_sparse(group: zarr.Group, name: str, size: int, dtype: str, units: Iterable[SparseRows], entries: int) -> None:
+    """Write a matrix as three arrays in a group: where the entries of each key start, their other token, themselves."""
+    inside = group.create_group(name, overwrite=True, attributes={"meaning": MEANINGS[name], "sparse": SPARSE})
+    starts = np.zeros(size + 1, np.int64)
+    other_token = _growing(inside, "other", "int32", entries)
+    entry = _growing(inside, "entry", dtype, entries)
+    key = at = 0
+    for unit_starts, others, values in units:
+        starts[key + 1 : key + len(unit_starts)] = at + unit_starts[1:]
+        for start in range(0, len(others), 4 * SPARSE_CHUNK):
+            stop = min(start + 4 * SPARSE_CHUNK, len(others))
+            other_token[at + start : at + stop] = others[start:stop]
+            entry[at + start : at + stop] = values[start:stop]
+        key += len(unit_starts) - 1
+        at += len(others)
+    save(inside, "start", starts, ("key",))
+
+
+def _growing(group: zarr.Group, name: str, dtype: str, length: int) -> zarr.Array[Any]:
+    return group.create_array(
+        name,
+        shape=(length,),
+        dtype=dtype,
+        chunks=(min(SPARSE_CHUNK, max(1, length)),),
+        compressors=[BloscCodec(cname="lz4", clevel=1, shuffle="shuffle"), Crc32cCodec()],
+        dimension_names=("entry",),
+        overwrite=True,
+    )
+
+
+def is_sparse(group: zarr.Group, name: str) -> bool:
+    """Whether a matrix of the store is kept as its entries that are not zero."""
+    return isinstance(group[name], zarr.Group)
+
+
+def sparse_units(group: zarr.Group, name: str, low: int, high: int, unit: int) -> Iterator[tuple[int, SparseRows]]:
+    """Read keys [low, high) of a sparse matrix, `unit` of them at a time, each with its first key."""
+    inside = group[name]
+    assert isinstance(inside, zarr.Group)
+    starts = read(inside, "start")
+    for first in range(low, high, unit):
+        stop = min(first + unit, high)
+        part = slice(int(starts[first]), int(starts[stop]))
+        yield (
+            first,
+            (starts[first : stop + 1] - starts[first], read(inside, "other", part), read(inside, "entry", part)),
+        )
+
+
+def read_columns(group: zarr.Group, name: str, low: int, high: int) -> np.ndarray:
+    """Read columns [low, high) of a matrix of the store, dense."""
+    if not is_sparse(group, name):
+        return read(group, name, slice(None), slice(low, high))
+    rows = np.zeros((high - low, int(group.attrs["vocabulary_size"])), np.int64)
+    for first, sparse in sparse_units(group, name, low, high, chunk_side(rows.shape[1])):
+        kernels.fill_rows(*sparse, first, low, high, rows)
+    return rows.T
+
+
 def write_columns(array: zarr.Array[Any], low: int, rows: np.ndarray) -> None:
     """Write columns [low, low + len(rows)) of a V x V array, given as rows: turned a few chunks at a time."""
     step = CHUNKS_AT_ONCE * array.chunks[0]
@@ -98,10 +161,10 @@ def matrix(group: zarr.Group, name: str) -> zarr.Array[Any]:
     return array
 
 
-def read_context(group: zarr.Group, *selection: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Read a part of the context sums: the low part, and the carry if the store has one."""
-    carry = read(group, "context_carry", *selection) if "context_carry" in group else None
-    return read(group, "context_sum", *selection), carry
+def read_context(group: zarr.Group, low: int, high: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Read columns of the context sums: the low part, and the carry if the store has one."""
+    carry = read_columns(group, "context_carry", low, high) if "context_carry" in group else None
+    return read_columns(group, "context_sum", low, high), carry
 
 
 def read(group: zarr.Group, name: str, *selection: Any) -> np.ndarray:

@@ -122,14 +122,14 @@ def _sum_context(job: Job, bigrams: Bigrams, stores: list[Statistics]) -> None:
                 total = np.zeros((job.plan.vocabulary, high - low), np.int64)
                 carry = np.zeros(total.shape, np.int32) if wide else None
                 for stats in stores:
-                    part, part_carry = layout.read_context(stats.group, slice(None), slice(low, high))
+                    part, part_carry = layout.read_context(stats.group, low, high)
                     total += part
                     if carry is not None:
                         carry += 0 if part_carry is None else part_carry
                         fixed_point.move_carry(total, carry)
-                target[:, low:high] = total
+                target.write(low, np.ascontiguousarray(total.T))
                 if carry is not None and carry_target is not None:
-                    carry_target[:, low:high] = carry
+                    carry_target.write(low, np.ascontiguousarray(carry.T))
                 job.scratch.save(f"context-column-sum-{unit}", fixed_point.column_sums(total, carry, bits))
                 job.scratch.finish("context", [unit])
             advance(high - low)

@@ -41,6 +41,10 @@ class Scratch:
         """Return the finished units of a stage; a stage without units is finished when it lists 0."""
         return list(self._journal()["done"].get(stage, []))
 
+    def has(self, name: str) -> bool:
+        """Whether a matrix has been begun: in the store, or in scratch files."""
+        return name in self.group or any(self.path("").glob(f"{name}-*"))
+
     def finish(self, stage: str, units: list[int]) -> None:
         """Record units as finished, after everything they wrote."""
         journal = self._journal()
@@ -63,6 +67,11 @@ class Scratch:
         """Read a scratch array."""
         array: np.ndarray = np.load(self.path(f"{name}.npy"))
         return array
+
+    def map(self, name: str) -> np.ndarray:
+        """Map a scratch array: its pages are not the process's once the map is gone."""
+        array: np.ndarray = np.load(self.path(f"{name}.npy"), mmap_mode="r")
+        return np.asarray(array)
 
     def load_units(self, name: str, units: int) -> list[np.ndarray]:
         """Read the arrays saved for each unit."""

@@ -160,11 +160,13 @@ class Statistics:
 
     def verify(self) -> None:
         """Read every chunk; a chunk that does not match its checksum is an error that names its array."""
-        for name in sorted(self.group.array_keys()):
-            array = layout.matrix(self.group, name)
-            step = array.chunks[0]
-            for start in range(0, array.shape[0], step):
-                layout.read(self.group, name, slice(start, start + step))
+        groups = [self.group, *(group for _, group in self.group.groups())]
+        for group in groups:
+            for name in sorted(group.array_keys()):
+                array = layout.matrix(group, name)
+                step = array.chunks[0]
+                for start in range(0, array.shape[0], step):
+                    layout.read(group, name, slice(start, start + step))
 
     def require_attention(self) -> None:
         """Raise an error if the attention and position statistics were left out of a merged store."""
