@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstlight.corpus import build_corpus
-from firstlight.statistics import Statistics, count, plan, segments
+from firstlight.statistics import Statistics, count, layout, merge, plan, segments
 from firstlight.statistics.bigrams import count_segment
 from tests.statistics.conftest import MakeCorpus, zipf_windows
 from tests.statistics.reference import Reference, dense_reference
@@ -90,6 +90,34 @@ def test_the_bits_do_not_depend_on_workers_memory_segments_or_head(
     monkeypatch.setattr("firstlight.statistics.engine.make_plan", small_plan)
     monkeypatch.setattr("firstlight.statistics.layout.chunk_side", lambda size: 32)
     assert stored_bits(count(corpus, tmp_path / "blocks", workers=2)) == expected
+
+
+def test_a_sparse_store_holds_the_bits_of_a_dense_one(
+    make_corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = make_corpus(zipf_windows(np.random.default_rng(8), 30, 12, 200), 200)
+    dense = count(corpus, tmp_path / "dense", workers=2)
+    monkeypatch.setattr(layout, "DENSE_VOCABULARY", 100)
+    monkeypatch.setattr(layout, "chunk_side", lambda size: 64)
+    sparse = count(corpus, tmp_path / "sparse", workers=2)
+    assert layout.is_sparse(sparse.group, "context_sum")
+    assert layout.is_sparse(sparse.group, "attention_sum")
+    for name in ("bigram", "context", "attention", "composed", "position"):
+        assert (getattr(dense, name) == getattr(sparse, name)).all(), name
+    chosen = [150, 3, 3, 64]
+    for basis in ("context", "attention"):
+        assert (sparse.rows(basis, chosen) == dense.rows(basis, chosen)).all()
+        assert (sparse.columns(basis, chosen) == dense.columns(basis, chosen)).all()
+    token = dense.vocabulary[int(dense.token_count.argmax())]
+    for basis in ("bigram", "interchangeability", "context", "attention"):
+        for direction in ("out", "in"):
+            ours, theirs = (s.top(token, basis, direction=direction, min_count=2) for s in (sparse, dense))
+            assert ours == theirs
+    sparse.verify()
+    parts = [make_corpus(part, 200) for part in np.split(np.asarray(corpus.windows), [11])]
+    merged = merge([count(part, tmp_path / f"part-{i}") for i, part in enumerate(parts)], tmp_path / "merged")
+    assert (merged.context == dense.context).all()
+    assert (merged.attention == dense.attention).all()
 
 
 def test_the_bits_do_not_depend_on_the_order_of_windows(make_corpus: MakeCorpus, tmp_path: Path) -> None:

@@ -37,11 +37,11 @@ def test_moving_the_carry_keeps_the_sum(values: list[int]) -> None:
     assert [(int(c) - 1) * 2**62 + int(lo) for c, lo in zip(carry[0], low[0], strict=True)] == values
 
 
-def test_column_sums_are_exact_where_int64_would_overflow() -> None:
+def test_row_sums_are_exact_where_int64_would_overflow() -> None:
     low = np.full((8, 2), 2**62 - 1)
     carry = np.full((8, 2), 3, np.int32)
-    assert (fixed_point.column_sums(low, None, 10) == 8 * (2**62 - 1) / 2**10).all()
-    assert (fixed_point.column_sums(low, carry, 10) == 8 * (2**62 - 1 + 3 * 2**62) / 2**10).all()
+    assert (fixed_point.row_sums(low.T.copy(), None, 10) == 8 * (2**62 - 1) / 2**10).all()
+    assert (fixed_point.row_sums(low.T.copy(), carry.T.copy(), 10) == 8 * (2**62 - 1 + 3 * 2**62) / 2**10).all()
 
 
 @given(st.integers(1, 2**20))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from firstlight.errors import FirstlightError
-from firstlight.statistics import count, fixed_point, merge
+from firstlight.statistics import count, fixed_point, layout, merge
 from tests.statistics.conftest import MakeCorpus, zipf_windows
 from tests.statistics.test_exact import stored_bits
 
@@ -24,21 +24,27 @@ def test_merging_gives_the_bits_of_counting_at_once(make_corpus: MakeCorpus, tmp
     assert stored_bits(nested) == stored_bits(whole)
 
 
+@pytest.mark.parametrize("dense", [True, False])
 def test_a_carry_is_the_same_counted_or_merged(
-    make_corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dense: bool
 ) -> None:
     windows = zipf_windows(np.random.default_rng(1), 40, 12, 30)
     corpora = [make_corpus(part, 30) for part in (windows[:25], windows[25:], windows)]
     plain = count(corpora[2], tmp_path / "plain", workers=1)
     # A finer scale makes sums of this small corpus pass 2**62, as those of a large one do at the real scale.
     monkeypatch.setattr(fixed_point, "context_bits", lambda window: 58)
+    monkeypatch.setattr(layout, "DENSE_VOCABULARY", 100 if dense else 10)
     wide = count(corpora[2], tmp_path / "wide", workers=2)
-    assert np.asarray(wide.group["context_carry"]).max() > 0
+    assert layout.is_sparse(wide.group, "context_carry") is not dense
+    assert layout.read_columns(wide.group, "context_carry", 0, 30).max() > 0
+    np.testing.assert_allclose(wide.composed, plain.composed, rtol=1e-9, atol=1e-14)
     np.testing.assert_allclose(wide.context, plain.context, rtol=1e-9, atol=1e-12)
     parts = [count(corpus, tmp_path / f"part-{i}", workers=1) for i, corpus in enumerate(corpora[:2])]
     merged = merge(parts, tmp_path / "merged", workers=1)
-    assert stored_bits(merged) == stored_bits(wide)
-    assert (np.asarray(merged.group["context_carry"]) == np.asarray(wide.group["context_carry"])).all()
+    for name in ("context_sum", "context_carry", "attention_sum"):
+        ours, theirs = (layout.read_columns(stats.group, name, 0, 30) for stats in (merged, wide))
+        assert (ours == theirs).all(), name
+    assert (merged.position == wide.position).all()
 
 
 def test_without_a_member_corpus_attention_is_left_out_and_said_to_be(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 
 from firstlight.report.progress import progress
 from firstlight.statistics import fixed_point, kernels
@@ -11,7 +11,7 @@ from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.compose import Composer, block_width, composed_columns
 from firstlight.statistics.context_pass import open_context
 from firstlight.statistics.job import Head, Job, Postings, head_sums, insert_head, open_matrix, visit_postings
-from firstlight.statistics.matrices import Matrix, SparseMatrix, WholeMatrix
+from firstlight.statistics.matrices import Buffer, ByOther, Matrix, SparseMatrix, WholeMatrix
 from firstlight.statistics.segments import Segment
 
 
@@ -24,46 +24,94 @@ class Composed:
         column_max: the largest |entry| of each key.
     """
 
-    matrix: Matrix
+    matrix: ByOther
     column_max: Float64[np.ndarray, " key"]
 
 
 def compose(job: Job, source: Composer, column_sum: Float64[np.ndarray, " prefix"]) -> Composed:
     """Compute the composed matrix of the context sums, unit by unit."""
     vocabulary, in_memory = job.plan.vocabulary, job.plan.composed_in_memory
-    matrix: Matrix = SparseMatrix(job.scratch, "composed", job.plan.unit, vocabulary, "float64")
+    matrix: SparseMatrix | WholeMatrix = SparseMatrix(job.scratch, "composed", job.plan.unit, vocabulary, "float64")
     done = job.scratch.done("composed")
     if in_memory:
         # What is in memory does not outlive a kill: it is computed again.
         matrix, done = WholeMatrix(np.empty((vocabulary, vocabulary))), []
     sums, carries = open_context(job, job.scratch.has("context_carry"))
-    bits = fixed_point.context_bits(job.plan.window)
     largest = np.zeros(vocabulary)
-    width = block_width(vocabulary)
     with progress("composition", vocabulary, "columns", job.show) as advance:
         for unit, (low, high) in enumerate(job.unit_ranges(0, vocabulary)):
             if unit in done:
                 largest[low:high] = job.scratch.load(f"column-max-{unit}")
                 advance(high - low)
                 continue
-            carry = None if carries is None else carries.rows(low, high)
-            context = fixed_point.as_float(sums.rows(low, high), carry, bits)
-
-            def columns(a: int, context: np.ndarray = context, low: int = low) -> None:
-                part = context[a : a + width]
-                values = composed_columns(source, part.T, column_sum[low + a : low + a + len(part)])
-                # Pairs that no window has are never read; as zeros they need no room, and they keep scales the same
-                # whether the matrix is held in memory or not.
-                part[:] = np.where(part != 0, values.T, 0.0)
-
-            job.workers.map(columns, range(0, high - low, width))
-            largest[low:high] = np.abs(context).max(axis=1)
-            matrix.write(low, context)
+            if isinstance(sums, SparseMatrix) and isinstance(matrix, SparseMatrix):
+                largest[low:high] = _compose_sparse(job, source, sums, carries, matrix, column_sum, low, high)
+            else:
+                largest[low:high] = _compose_dense(job, source, sums, carries, matrix, column_sum, low, high)
             if not in_memory:
                 job.scratch.save(f"column-max-{unit}", largest[low:high])
                 job.scratch.finish("composed", [unit])
             advance(high - low)
     return Composed(matrix, largest)
+
+
+def _compose_dense(
+    job: Job,
+    source: Composer,
+    sums: Matrix,
+    carries: Matrix | None,
+    target: Matrix,
+    column_sum: np.ndarray,
+    low: int,
+    high: int,
+) -> Float64[np.ndarray, " key"]:
+    """Compose a unit of columns through dense rows; return the largest |entry| of each."""
+    width = block_width(job.plan.vocabulary)
+    carry = None if carries is None else carries.rows(low, high)
+    rows = fixed_point.as_float(sums.rows(low, high), carry, fixed_point.context_bits(job.plan.window))
+
+    def columns(a: int) -> None:
+        part = rows[a : a + width]
+        values = composed_columns(source, part.T, column_sum[low + a : low + a + len(part)])
+        # Pairs that no window has are never read; as zeros they need no room, and they keep scales the same whether
+        # the matrix is sparse or not.
+        part[:] = np.where(part != 0, values.T, 0.0)
+
+    job.workers.map(columns, range(0, high - low, width))
+    target.write(low, rows)
+    largest: np.ndarray = np.abs(rows).max(axis=1)
+    return largest
+
+
+def _compose_sparse(
+    job: Job,
+    source: Composer,
+    sums: SparseMatrix,
+    carries: Matrix | None,
+    target: SparseMatrix,
+    column_sum: np.ndarray,
+    low: int,
+    high: int,
+) -> Float64[np.ndarray, " key"]:
+    """Compose a unit of columns a few at a time, keeping the entries where the context sums have one."""
+    width = block_width(job.plan.vocabulary)
+    scale = 2.0 ** -fixed_point.context_bits(job.plan.window)
+    starts, others, entries = sums.unit_at(low)
+    carry = carries.unit_at(low) if isinstance(carries, SparseMatrix) else None
+    values, largest = np.empty(len(entries)), np.zeros(high - low)
+
+    def columns(a: int) -> None:
+        b = min(a + width, high)
+        block = np.zeros((job.plan.vocabulary, b - a))
+        kernels.add_to_block(starts, others, entries, low, a, b, scale, block)
+        if carry is not None:
+            kernels.add_to_block(*carry, low, a, b, scale * 2.0**fixed_point.SUM_BITS, block)
+        composed = composed_columns(source, block, column_sum[a:b])
+        kernels.take_from_block(starts, others, low, a, b, composed, values, largest)
+
+    job.workers.map(columns, range(low, high, width))
+    target.write_sparse(low, (starts, others, values))
+    return largest
 
 
 def average_prefixes(job: Job, bigrams: Bigrams, composed: Composed) -> tuple[Float64[np.ndarray, " offset"], float]:
@@ -85,13 +133,12 @@ def average_prefixes(job: Job, bigrams: Bigrams, composed: Composed) -> tuple[Fl
             file.truncate(windows * steps * 8)
     by_offset, finished = saved[:steps], saved[steps:]
     nothing = np.zeros(job.plan.vocabulary, np.uint8)
+    exponents = fixed_point.row_exponents(composed.matrix.largest_of_others(), steps)
     with progress("prefix means", job.plan.pairs, "pairs", job.show) as advance:
         share = job.plan.pairs / max(1, bigrams.positions)
         for units, low, high in job.missing_blocks(np.flatnonzero(finished)):
-            rows = composed.matrix.others(low, high)
-            row_exponents = fixed_point.row_exponents(rows, steps)
-            integers = _scaled_integers(rows, row_exponents)
-            del rows
+            row_exponents = exponents[low:high]
+            integers = composed.matrix.others_scaled(low, high, row_exponents)
 
             def visit(
                 segment: Segment,
@@ -152,8 +199,9 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
             job.scratch.finish("attention head", [0])
         advance(share * int(bigrams.token_count[head.tokens].sum()))
         strip = job.scratch.load("attention-head")
+        buffer = Buffer()
         for units, low, high in job.missing_blocks(job.scratch.done("attention")):
-            rows = np.zeros((high - low, vocabulary), np.int64)
+            rows = buffer.zeros((high - low, vocabulary), "int64")
             values = composed.matrix.rows(low, high)
             block_scales = scales[low:high]
 
@@ -182,21 +230,13 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
             for _ in visit_postings(job, job.segments(), head.skip, low, high, of_next=0, task=fill):
                 pass
             insert_head(rows, strip, head, low, high)
-            for start, stop in job.unit_ranges(low, high):
-                target.write(start, rows[start - low : stop - low])
+
+            def write(span: tuple[int, int], rows: np.ndarray = rows, low: int = low) -> None:
+                target.write(span[0], rows[span[0] - low : span[1] - low])
+
+            job.workers.map(write, job.unit_ranges(low, high))
             job.scratch.finish("attention", units)
             advance(share * int(bigrams.token_count[low:high][head.skip[low:high] == 0].sum()))
-
-
-def _scaled_integers(
-    rows: Float64[np.ndarray, "next prefix"], exponents: np.ndarray
-) -> Int64[np.ndarray, "next prefix"]:
-    """Return rows times 2**exponents as integers, a few rows at a time to keep the copies small."""
-    integers = np.empty(rows.shape, np.int64)
-    for start in range(0, len(rows), 64):
-        part = slice(start, start + 64)
-        integers[part] = np.rint(np.ldexp(rows[part], exponents[part, None]))
-    return integers
 
 
 def _means(job: Job, segment: Segment) -> Float64[np.ndarray, "window position"]:

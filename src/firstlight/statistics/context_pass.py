@@ -16,7 +16,7 @@ from firstlight.statistics.job import (
     spans,
     visit_postings,
 )
-from firstlight.statistics.matrices import Matrix
+from firstlight.statistics.matrices import Buffer, Matrix
 from firstlight.statistics.segments import Segment
 
 
@@ -51,9 +51,10 @@ def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
             job.scratch.finish("context head", [0])
         advance(share * int(bigrams.token_count[head.tokens].sum()))
         strip = job.scratch.load("context-head")
+        buffer = Buffer()
         strip_carry = job.scratch.load("context-head-carry") if wide else None
         for units, low, high in job.missing_blocks(job.scratch.done("context")):
-            rows = np.zeros((high - low, vocabulary), np.int64)
+            rows = buffer.zeros((high - low, vocabulary), "int64")
             carry = np.zeros((high - low, vocabulary), np.int32) if wide else None
 
             def fill(segment: Segment, places: Postings, a: int, b: int, rows: np.ndarray = rows) -> None:
@@ -67,14 +68,22 @@ def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
             insert_head(rows, strip, head, low, high)
             if carry is not None and strip_carry is not None:
                 insert_head(carry, strip_carry, head, low, high)
-            for unit, (start, stop) in zip(units, job.unit_ranges(low, high), strict=True):
-                part, part_carry = rows[start - low : stop - low], None
-                target.write(start, part)
+
+            def write(
+                unit: int,
+                span: tuple[int, int],
+                rows: np.ndarray = rows,
+                carry: np.ndarray | None = carry,
+                low: int = low,
+            ) -> None:
+                part, part_carry = rows[span[0] - low : span[1] - low], None
+                target.write(span[0], part)
                 if carry is not None and carry_target is not None:
-                    part_carry = carry[start - low : stop - low]
-                    carry_target.write(start, part_carry)
-                sums = fixed_point.column_sums(part.T, None if part_carry is None else part_carry.T, bits)
-                job.scratch.save(f"context-column-sum-{unit}", sums)
+                    part_carry = carry[span[0] - low : span[1] - low]
+                    carry_target.write(span[0], part_carry)
+                job.scratch.save(f"context-column-sum-{unit}", fixed_point.row_sums(part, part_carry, bits))
+
+            job.workers.map(write, units, job.unit_ranges(low, high))
             job.scratch.finish("context", units)
             advance(share * int(bigrams.token_count[low:high][head.skip[low:high] == 0].sum()))
 

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float64, Int32, Int64
 
 from firstlight.errors import FirstlightError
+from firstlight.statistics import kernels
 
 # A term is rounded by adding and subtracting 1.5 * 2**52, which is exact below 2**51.
 TERM_BITS = 51
@@ -81,10 +82,14 @@ def ceil_log2(bound: float) -> int:
     return exponent - 1 if fraction == 0.5 else exponent
 
 
-def row_exponents(rows: Float64[np.ndarray, "next prefix"], window: int) -> Int32[np.ndarray, " next"]:
-    """Return for each row the finest scale at which a sum over a prefix of T entries stays within SUM_BITS."""
+def row_exponents(largest: Float64[np.ndarray, " next"], window: int) -> Int32[np.ndarray, " next"]:
+    """Return for each row the finest scale at which a sum over a prefix of T entries stays within SUM_BITS.
+
+    Arguments:
+        largest: the largest |entry| of each row.
+        window: T.
+    """
     bits = min(ROW_BITS, SUM_BITS - window.bit_length())
-    largest = np.abs(rows).max(axis=1)
     return np.array([bits - ceil_log2(float(value)) for value in largest], np.int32)
 
 
@@ -115,12 +120,12 @@ def offset_exponent(largest: float, inverse_sum: float) -> int:
     return min(TERM_BITS - 1 - ceil_log2(largest), SUM_BITS - 1 - ceil_log2(largest * inverse_sum))
 
 
-def column_sums(
-    low: Int64[np.ndarray, "next prefix"], carry: Int32[np.ndarray, "next prefix"] | None, bits: int
-) -> Float64[np.ndarray, " prefix"]:
-    """Return the sums of columns in fixed point, exact but for one rounding: entries are added in two halves."""
-    lower = (low & 0xFFFFFFFF).sum(axis=0)
-    upper = (low >> 32).sum(axis=0)
-    above = np.zeros_like(upper) if carry is None else carry.sum(axis=0, dtype=np.int64)
+def row_sums(
+    rows: Int64[np.ndarray, "key other"], carry: Int32[np.ndarray, "key other"] | None, bits: int
+) -> Float64[np.ndarray, " key"]:
+    """Return the sums of rows in fixed point, exact but for one rounding: entries are added in two halves."""
+    lower, upper = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+    kernels.sum_halves(rows, lower, upper)
+    above = np.zeros_like(upper) if carry is None else carry.sum(axis=1, dtype=np.int64)
     exact = [(int(c) << SUM_BITS) + (int(h) << 32) + int(lo) for c, h, lo in zip(above, upper, lower, strict=True)]
     return np.array([value / (1 << bits) for value in exact])

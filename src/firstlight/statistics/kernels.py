@@ -357,17 +357,6 @@ def fill_rows(starts: Array, others: Array, entries: Array, first: int, low: int
 
 
 @njit(cache=True, nogil=True)
-def pick_others(starts: Array, others: Array, entries: Array, first: int, low: int, high: int, rows: Array) -> None:
-    """Write the entries of columns [low, high) into dense rows by column; entries of a key are in order of column."""
-    for key in range(starts.shape[0] - 1):
-        begin, end = starts[key], starts[key + 1]
-        at = begin + np.searchsorted(others[begin:end], low)
-        while at < end and others[at] < high:
-            rows[others[at] - low, first + key] = entries[at]
-            at += 1
-
-
-@njit(cache=True, nogil=True)
 def pick_places(starts: Array, others: Array, entries: Array, first: int, places: Array, rows: Array) -> None:
     """Write the entries of chosen columns into dense rows: the row of a column, or -1, is in `places`."""
     for key in range(starts.shape[0] - 1):
@@ -384,3 +373,52 @@ def largest_by(others: Array, entries: Array, largest: Array) -> None:
         size = abs(entries[at])
         if size > largest[others[at]]:
             largest[others[at]] = size
+
+
+@njit(cache=True, nogil=True)
+def sum_halves(rows: Array, lower: Array, upper: Array) -> None:
+    """Sum each row in two halves, the lower 32 bits and what is above, neither of which can overflow."""
+    for a in range(rows.shape[0]):
+        low, high = np.int64(0), np.int64(0)
+        for b in range(rows.shape[1]):
+            low += rows[a, b] & 0xFFFFFFFF
+            high += rows[a, b] >> 32
+        lower[a], upper[a] = low, high
+
+
+@njit(cache=True, nogil=True)
+def add_to_block(
+    starts: Array, others: Array, entries: Array, first: int, low: int, high: int, scale: float, block: Array
+) -> None:
+    """Add scaled entries of keys [low, high) to a dense block, other x key."""
+    for key in range(low, high):
+        for at in range(starts[key - first], starts[key - first + 1]):
+            block[others[at], key - low] += entries[at] * scale
+
+
+@njit(cache=True, nogil=True)
+def take_from_block(
+    starts: Array, others: Array, first: int, low: int, high: int, block: Array, entries: Array, largest: Array
+) -> None:
+    """Read the places of a sparse matrix from a dense block, other x key, and the largest size of each key."""
+    for key in range(low, high):
+        most = 0.0
+        for at in range(starts[key - first], starts[key - first + 1]):
+            value = block[others[at], key - low]
+            entries[at] = value
+            if abs(value) > most:
+                most = abs(value)
+        largest[key - first] = most
+
+
+@njit(cache=True, nogil=True)
+def pick_scaled(
+    starts: Array, others: Array, entries: Array, first: int, low: int, high: int, scales: Array, rows: Array
+) -> None:
+    """Write the entries of columns [low, high), times a power of two for each and rounded, into rows by column."""
+    for key in range(starts.shape[0] - 1):
+        begin, end = starts[key], starts[key + 1]
+        at = begin + np.searchsorted(others[begin:end], low)
+        while at < end and others[at] < high:
+            rows[others[at] - low, first + key] = np.int64(np.rint(entries[at] * scales[others[at] - low]))
+            at += 1

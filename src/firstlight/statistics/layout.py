@@ -58,7 +58,7 @@ def create(
     group: zarr.Group, name: str, shape: tuple[int, ...], dtype: str, axes: tuple[str, ...], **facts: Any
 ) -> zarr.Array[Any]:
     """Create an array: compressed, with a checksum of every chunk, zeros not stored."""
-    side = chunk_side(shape[0]) if len(shape) == 2 else max(1, shape[0])
+    side = chunk_side(shape[0]) if len(shape) == 2 else max(1, min(shape[0], SPARSE_CHUNK))
     return group.create_array(
         name,
         shape=shape,
@@ -139,8 +139,9 @@ def read_columns(group: zarr.Group, name: str, low: int, high: int) -> np.ndarra
     """Read columns [low, high) of a matrix of the store, dense."""
     if not is_sparse(group, name):
         return read(group, name, slice(None), slice(low, high))
-    rows = np.zeros((high - low, int(group.attrs["vocabulary_size"])), np.int64)
-    for first, sparse in sparse_units(group, name, low, high, chunk_side(rows.shape[1])):
+    size = len(read(group, "next_count"))
+    rows = np.zeros((high - low, size), np.int64)
+    for first, sparse in sparse_units(group, name, low, high, chunk_side(size)):
         kernels.fill_rows(*sparse, first, low, high, rows)
     return rows.T
 

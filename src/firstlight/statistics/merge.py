@@ -127,9 +127,11 @@ def _sum_context(job: Job, bigrams: Bigrams, stores: list[Statistics]) -> None:
                     if carry is not None:
                         carry += 0 if part_carry is None else part_carry
                         fixed_point.move_carry(total, carry)
-                target.write(low, np.ascontiguousarray(total.T))
-                if carry is not None and carry_target is not None:
-                    carry_target.write(low, np.ascontiguousarray(carry.T))
-                job.scratch.save(f"context-column-sum-{unit}", fixed_point.column_sums(total, carry, bits))
+                rows = np.ascontiguousarray(total.T)
+                row_carry = None if carry is None else np.ascontiguousarray(carry.T)
+                target.write(low, rows)
+                if row_carry is not None and carry_target is not None:
+                    carry_target.write(low, row_carry)
+                job.scratch.save(f"context-column-sum-{unit}", fixed_point.row_sums(rows, row_carry, bits))
                 job.scratch.finish("context", [unit])
             advance(high - low)
