@@ -104,17 +104,17 @@ for _power, _letter in enumerate("KMGT", start=1):
     _UNITS[_letter] = 1024**_power
 
 
-def parse_bytes(text: str) -> int:
-    """Read a size such as `8GiB`, `500MB`, `2G` (binary) or a plain number of bytes."""
+def parse_bytes(text: str, what: str = "size") -> int:
+    """Read a size such as `8GiB`, `500MB`, `2G` (binary) or a plain number of bytes; `what` names it in errors."""
     stripped = text.strip()
     digits = len(stripped.rstrip("KMGTiB "))
     number, unit = stripped[:digits], stripped[digits:].strip()
     try:
         size = float(number) * _UNITS[unit]
     except (ValueError, KeyError):
-        raise FirstlightError(f"size {text!r} is not a number with a unit such as 8GiB or 500MB") from None
+        raise FirstlightError(f"{what} {text!r} is not a number with a unit such as 8GiB or 500MB") from None
     if not 0 < size < float("inf"):
-        raise FirstlightError(f"size {text!r} must be positive")
+        raise FirstlightError(f"{what} {text!r} must be positive")
     return int(size)
 
 

@@ -103,13 +103,15 @@ def test_a_url_works_like_a_folder(make_corpus: MakeCorpus, tmp_path: Path) -> N
     assert stored_bits(open_statistics(url)) == stored_bits(local)
     with pytest.raises(FirstlightError, match="no statistics here"):
         open_statistics(f"file://{tmp_path}/nowhere")
+    with pytest.raises(FirstlightError, match="foo://bar: Protocol not known"):
+        open_statistics("foo://bar")
 
 
 def test_no_memory_and_no_workers_are_refused(make_corpus: MakeCorpus, tmp_path: Path) -> None:
     corpus = make_corpus(zipf_windows(np.random.default_rng(4), 5, 8, 20), 20)
     with pytest.raises(FirstlightError, match=r"--memory 10.0 MiB is too little.*at least"):
         count(corpus, tmp_path / "stats", memory="10MiB")
-    with pytest.raises(FirstlightError, match="size 'lots' is not a number"):
+    with pytest.raises(FirstlightError, match="--memory 'lots' is not a number"):
         count(corpus, tmp_path / "stats", memory="lots")
     with pytest.raises(FirstlightError, match="--workers 0"):
         count(corpus, tmp_path / "stats", workers=0)

@@ -1,20 +1,18 @@
 """`firstlight corpus`: build a corpus, and show what is in one."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from firstlight.cli.output import Json, print_json
 from firstlight.corpus import Corpus, build_corpus, open_corpus
 from firstlight.report.tables import format_table
 
 app = typer.Typer(help="Turn text into windows of tokens, with a ledger of what was left out.", no_args_is_help=True)
 
 _SHOWN_TOKENS = 2**24  # token frequencies are counted over at most this many, so that `show` stays quick
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")]
 
 
 @app.command()
@@ -67,7 +65,7 @@ def build(
         progress=True,
     )
     if as_json:
-        _print_json(_facts(corpus))
+        print_json(_facts(corpus))
     else:
         print(_summary(corpus))
 
@@ -87,7 +85,7 @@ def show(
     order = np.argsort(-counts, kind="stable")[:number].tolist()
     top = [{"id": i, "token": corpus.vocabulary[i], "count": int(counts[i])} for i in order if counts[i]]
     if as_json:
-        _print_json({**_facts(corpus), "verified": verify, "counted_windows": counted, "tokens": top})
+        print_json({**_facts(corpus), "verified": verify, "counted_windows": counted, "tokens": top})
         return
     print(_summary(corpus))
     if top:
@@ -154,7 +152,3 @@ def _ledger_table(ledger: dict[str, Any]) -> str:
             f"too long to hold: {ledger['split']['documents']:,} documents, read as {ledger['split']['parts']:,} parts"
         )
     return "\n".join([format_table(["ledger", "documents", "tokens"], rows, "lrr"), *notes])
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    print(json.dumps(value, indent=1, ensure_ascii=False))

@@ -92,10 +92,8 @@ def show(
         print_json({**choices, "associations": lists})
         return
     count = int(stats.token_count[stats.tokens.id_of(token)])
-    print(f"{own!r} ({count:,} times), {score}, {direction}, tokens seen at least {min_count:,} times\n")
-    if not any(found.values()):
-        print(f"no other token is seen at least {min_count:,} times; a smaller --min-count shows some")
-        return
+    times = f"{count:,} time{'' if count == 1 else 's'}"
+    print(f"{own!r} ({times}), {score}, {direction}, tokens seen at least {min_count:,} times\n")
     lines = [[cell for name in shown for cell in _cell(found[name], rank)] for rank in range(number)]
     header = [title for name in shown for title in (name, score)]
     print(format_table(header, [line for line in lines if any(line)], "lr" * len(shown)))

@@ -135,7 +135,6 @@ def average_prefixes(job: Job, bigrams: Bigrams, composed: Composed) -> tuple[Fl
     nothing = np.zeros(job.plan.vocabulary, np.uint8)
     exponents = fixed_point.row_exponents(composed.matrix.largest_of_others(), steps)
     with progress("prefix means", job.plan.pairs, "pairs", job.show) as advance:
-        share = job.plan.pairs / max(1, bigrams.positions)
         for units, low, high in job.missing_blocks(np.flatnonzero(finished)):
             row_exponents = exponents[low:high]
             integers = composed.matrix.others_scaled(low, high, row_exponents)
@@ -155,11 +154,12 @@ def average_prefixes(job: Job, bigrams: Bigrams, composed: Composed) -> tuple[Fl
                 )
                 return offsets
 
-            for offsets in visit_postings(job, job.segments(), nothing, low, high, of_next=1, task=visit):
+            for offsets in visit_postings(
+                job, job.segments(), nothing, low, high, of_next=1, task=visit, advance=advance
+            ):
                 by_offset += offsets
             finished[units] = 1
             job.scratch.save(progress_file, saved)
-            advance(share * int(bigrams.next_count[low:high].sum()))
     from_means = np.zeros(steps, np.int64)
     largest = 0.0
     for segment in job.segments():
@@ -227,7 +227,7 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
                     rows,
                 )
 
-            for _ in visit_postings(job, job.segments(), head.skip, low, high, of_next=0, task=fill):
+            for _ in visit_postings(job, job.segments(), head.skip, low, high, of_next=0, task=fill, advance=advance):
                 pass
             insert_head(rows, strip, head, low, high)
 
@@ -236,7 +236,6 @@ def count_attention(job: Job, bigrams: Bigrams, head: Head, composed: Composed, 
 
             job.workers.map(write, job.unit_ranges(low, high))
             job.scratch.finish("attention", units)
-            advance(share * int(bigrams.token_count[low:high][head.skip[low:high] == 0].sum()))
 
 
 def _means(job: Job, segment: Segment) -> Float64[np.ndarray, "window position"]:

@@ -61,7 +61,7 @@ def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
                 kernels.context_tail(segment.windows, segment.lengths, *places, weights, a, b, rows)
 
             for span in spans(job, wide):
-                for _ in visit_postings(job, span, head.skip, low, high, of_next=0, task=fill):
+                for _ in visit_postings(job, span, head.skip, low, high, of_next=0, task=fill, advance=advance):
                     pass
                 if carry is not None:
                     fixed_point.move_carry(rows, carry)
@@ -85,7 +85,6 @@ def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
 
             job.workers.map(write, units, job.unit_ranges(low, high))
             job.scratch.finish("context", units)
-            advance(share * int(bigrams.token_count[low:high][head.skip[low:high] == 0].sum()))
 
 
 def needs_carry(job: Job, bigrams: Bigrams) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import numpy as np
 
 from firstlight.corpus.corpus import Corpus
@@ -25,7 +24,7 @@ from firstlight.statistics.matrices import SparseMatrix
 from firstlight.statistics.plan import Volume, make_plan, volume_of
 from firstlight.statistics.scratch import claimed
 from firstlight.statistics.segments import Workers
-from firstlight.statistics.statistics import Statistics, open_statistics
+from firstlight.statistics.statistics import Statistics, filesystem_of, open_statistics
 from firstlight.statistics.warm_up import measure_scatter, warm_up
 from firstlight.version import __version__
 
@@ -119,7 +118,7 @@ def run(
     if existing is not None and show:
         say(f"{out}: holds other statistics, which stay until these are finished and are then replaced")
     threads = check_workers(workers)
-    limit = parse_bytes(memory) if isinstance(memory, str) else memory
+    limit = parse_bytes(memory, "--memory") if isinstance(memory, str) else memory
     with clock.stage("kernels ready"):
         warm_up(request.corpora)
         speed = measure_scatter()
@@ -235,7 +234,7 @@ def _destination(out: str | Path) -> tuple[Path, str | None]:
 def _existing(place: Path, remote: str | None) -> Statistics | None:
     """Return the finished store at the destination, if there is one; refuse to replace anything else."""
     if remote is not None:
-        filesystem, path = fsspec.core.url_to_fs(remote)
+        filesystem, path = filesystem_of(remote)
         return open_statistics(remote) if filesystem.exists(f"{path}/zarr.json") else None
     if not place.exists():
         return None
@@ -251,7 +250,7 @@ def _existing(place: Path, remote: str | None) -> Statistics | None:
 
 def _upload(folder: Path, url: str) -> None:
     """Copy a finished store to a URL, the group's own metadata last: until then nothing opens there."""
-    filesystem, target = fsspec.core.url_to_fs(url)
+    filesystem, target = filesystem_of(url)
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / "zarr.json")
     for path in [*files, folder / "zarr.json"]:
         remote = f"{target}/{path.relative_to(folder).as_posix()}"

@@ -24,9 +24,17 @@ def export_npz(stats: "Statistics", path: Path) -> None:
     if path.suffix != ".npz":
         raise FirstlightError(f"--to {path}: expected a name that ends in .npz")
     temporary = path.with_name(path.name + ".tmp")
+    try:
+        _write(stats, temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write(stats: "Statistics", path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     size = len(stats.vocabulary)
-    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         _write_array(archive, "alpha", stats.alpha)
         for name, basis in MATRICES.items():
             if basis == "attention" and not stats.facts["has_attention"]:
@@ -39,7 +47,6 @@ def export_npz(stats: "Statistics", path: Path) -> None:
         if stats.facts["has_attention"]:
             _write_array(archive, "Delta", stats.position)
         _write_array(archive, "vocab", np.array(stats.vocabulary))
-    temporary.replace(path)
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, values: np.ndarray) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Int32, Int64
 
 from firstlight.corpus.corpus import Corpus
+from firstlight.report.progress import Advance
 from firstlight.statistics import fixed_point, kernels, layout
 from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.matrices import Matrix, SparseMatrix, ZarrMatrix
@@ -96,13 +97,19 @@ def visit_postings(
     high: int,
     of_next: int,
     task: Callable[[Segment, Postings, int, int], Result],
+    advance: Advance,
 ) -> Iterator[Result]:
-    """Run a task on the postings of tokens [low, high) of segments, cut between the workers."""
+    """Run a task on the postings of tokens [low, high) of segments, cut between the workers.
+
+    Each posting stands for its part of the pairs, by which the progress advances.
+    """
+    share = job.plan.pairs / max(1, job.plan.positions)
     for segment in pieces:
         places = kernels.postings(segment.windows, segment.lengths, skip, low, high, of_next)
         ranges = balanced_ranges(places[0], job.workers.count * TASKS_PER_WORKER) if len(places[1]) else []
         starts, stops = [a for a, _ in ranges], [b for _, b in ranges]
         yield from job.workers.map(partial(task, segment, places), starts, stops)
+        advance(share * len(places[1]))
 
 
 def head_sums(

@@ -19,9 +19,11 @@ from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment
 # Tokens whose columns are a dense strip: few, since the strip is updated at every position.
 HEAD_TOKENS = 64
 # What a pair takes over both passes, in plain scatter-adds of the same machine (see docs/benchmarks.md).
-SCATTERS_PER_PAIR = 5.0
+SCATTERS_PER_PAIR = 12.0
 # Multiply-adds of the composed matrix take this many scatter-adds each.
-SCATTERS_PER_PRODUCT = 0.5
+SCATTERS_PER_PRODUCT = 0.9
+# And handling a cell of the V x V matrices, zero or not.
+SCATTERS_PER_CELL = 40.0
 # V x block arrays alive at once: what is read, what is filled, and copies being turned, compressed and written.
 BLOCK_COPIES = 4
 
@@ -148,6 +150,7 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
     block_units = max(1, min(units, room // (BLOCK_COPIES * unit * cells)))
     width = min(block_units * unit, vocabulary)
     products = 2 * min(positions, vocabulary**2 // 4) * vocabulary
+    scatters = SCATTERS_PER_PAIR * volume.pairs + SCATTERS_PER_PRODUCT * products + SCATTERS_PER_CELL * vocabulary**2
     return Plan(
         vocabulary=vocabulary,
         window=volume.window,
@@ -162,7 +165,7 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
         composed_in_memory=in_memory,
         segment_rows=_segment_rows(volume),
         needed=fixed + BLOCK_COPIES * width * cells + (whole if in_memory else 0),
-        seconds=(SCATTERS_PER_PAIR * volume.pairs + SCATTERS_PER_PRODUCT * products) * seconds_per_scatter / workers,
+        seconds=scatters * seconds_per_scatter / workers,
     )
 
 

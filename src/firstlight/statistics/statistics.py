@@ -195,11 +195,20 @@ def _check_basis(basis: str) -> Basis:
     return basis
 
 
+def filesystem_of(url: str) -> tuple[Any, str]:
+    """Return the fsspec file system of a URL and the path in it."""
+    try:
+        filesystem, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise FirstlightError(f"{url}: {' '.join(str(error).split())}") from None
+    return filesystem, str(path)
+
+
 def open_statistics(path: str | Path) -> Statistics:
     """Open a statistics store: a folder, or an fsspec URL. Nothing but its attributes is read."""
     text = str(path)
     if "://" in text:
-        filesystem, inside = fsspec.core.url_to_fs(text)
+        filesystem, inside = filesystem_of(text)
         if not filesystem.exists(f"{inside}/zarr.json"):
             raise FirstlightError(f"{text}: no statistics here")
         group = zarr.open_group(text, mode="r")
