@@ -94,6 +94,9 @@ def show(
     count = int(stats.token_count[stats.tokens.id_of(token)])
     times = f"{count:,} time{'' if count == 1 else 's'}"
     print(f"{own!r} ({times}), {score}, {direction}, tokens seen at least {min_count:,} times\n")
+    if not any(found.values()):
+        print(f"no other token is seen at least {min_count:,} times; a smaller --min-count shows some")
+        return
     lines = [[cell for name in shown for cell in _cell(found[name], rank)] for rank in range(number)]
     header = [title for name in shown for title in (name, score)]
     print(format_table(header, [line for line in lines if any(line)], "lr" * len(shown)))

@@ -16,7 +16,7 @@ from jaxtyping import Int32, Int64
 from firstlight.corpus.corpus import Corpus
 
 # Tokens, prefix means and postings of a segment together stay near the size of a shared last-level cache.
-SEGMENT_BYTES = 16 * 2**20
+SEGMENT_BYTES = 256 * 2**20
 
 Result = TypeVar("Result")
 
