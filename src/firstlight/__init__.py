@@ -17,6 +17,7 @@ from firstlight.version import __version__
 if TYPE_CHECKING:
     from firstlight.corpus import Corpus, build_corpus, open_corpus
     from firstlight.statistics import Statistics, count, merge, open_statistics
+    from firstlight.theory import leading_terms
 
 _HOMES = {
     "Corpus": "firstlight.corpus",
@@ -26,6 +27,7 @@ _HOMES = {
     "count": "firstlight.statistics",
     "merge": "firstlight.statistics",
     "open_statistics": "firstlight.statistics",
+    "leading_terms": "firstlight.theory",
 }
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "__version__",
     "build_corpus",
     "count",
+    "leading_terms",
     "merge",
     "open_corpus",
     "open_statistics",
