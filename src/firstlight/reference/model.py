@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn import functional
 
 from firstlight.reference.parameters import shape_of
 
@@ -90,7 +90,7 @@ def logits(parameters: Mapping[str, Tensor], inputs: Ids) -> Float[Tensor, "wind
 def summed_loss(parameters: Mapping[str, Tensor], batch: Batch) -> Float[Tensor, ""]:
     """Return the sum of the cross-entropy over the positions of a batch; divide by `batch.positions` for the mean."""
     chosen = batch.valid
-    return F.cross_entropy(logits(parameters, batch.inputs)[chosen], batch.targets[chosen], reduction="sum")
+    return functional.cross_entropy(logits(parameters, batch.inputs)[chosen], batch.targets[chosen], reduction="sum")
 
 
 def mean_loss(
