@@ -13,7 +13,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[Any]], right: st
         rows: the cells; floats are written with four significant digits.
         right: one letter a column, `r` to align it right, anything else left; shorter strings are filled with `l`.
     """
-    cells = [[_cell(value) for value in row] for row in rows]
+    cells = [[format_cell(value) for value in row] for row in rows]
     widths = [max([_columns(name), *(_columns(row[i]) for row in cells)]) for i, name in enumerate(header)]
     sides = right.ljust(len(header), "l")
 
@@ -27,7 +27,8 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[Any]], right: st
     return "\n".join([line(header), line(["-" * width for width in widths]), *(line(row) for row in cells)])
 
 
-def _cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
+    """Write one value as tables have it."""
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, int) and not isinstance(value, bool):

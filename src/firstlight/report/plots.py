@@ -1,0 +1,235 @@
+"""The one plot style: lines with bands, bars, heat maps; interactive HTML and PNG of the same figure."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firstlight.report.images import draw
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+# Okabe and Ito's colours: told apart by every kind of colour vision. Yellow is left out, it is too light for lines.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+WIDTH, HEIGHT = 900, 460
+_FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+_GRID = "#e6e6e6"
+
+Number = float | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a plot, with a band around it where there is a spread.
+
+    Attributes:
+        name: in the legend.
+        x: places; None breaks the line.
+        y: values; None breaks the line.
+        low: the lower edge of the band, or nothing.
+        high: its upper edge.
+        colour: a number into COLOURS, or a CSS colour.
+        dash: a number into DASHES.
+    """
+
+    name: str
+    x: Sequence[Number]
+    y: Sequence[Number]
+    low: Sequence[Number] = ()
+    high: Sequence[Number] = ()
+    colour: int | str = 0
+    dash: int = 0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis.
+
+    Attributes:
+        title: what it shows.
+        log: whether it is logarithmic; values that are not positive are then left out.
+        between: its ends, or what the data need.
+    """
+
+    title: str
+    log: bool = False
+    between: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One colour of bars, with whiskers where there is a spread.
+
+    Attributes:
+        name: in the legend.
+        values: one for each label.
+        low: the lower end of each whisker, or nothing.
+        high: its upper end.
+        colour: a number into COLOURS, or a CSS colour.
+    """
+
+    name: str
+    values: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    colour: int | str = 0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A vertical line with a word beside it.
+
+    Attributes:
+        x: where.
+        text: the word.
+        colour: of both.
+    """
+
+    x: float
+    text: str
+    colour: str = "#666666"
+
+
+def line_plot(title: str, x: Axis, y: Axis, lines: Sequence[Line], marks: Sequence[Mark] = ()) -> "Figure":
+    """Draw lines against a common axis; a line of one point only is a dot."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for line in lines:
+        colour = _colour(line.colour)
+        xs, ys = _shown(line.x, x.log), _shown(line.y, y.log)
+        if line.low:
+            low, high = _shown(line.low, y.log), _shown(line.high, y.log)
+            inside = [i for i in range(len(xs)) if None not in (xs[i], low[i], high[i])]
+            edge = [xs[i] for i in inside], [high[i] for i in inside], [low[i] for i in inside]
+            figure.add_trace(
+                go.Scatter(
+                    x=edge[0] + edge[0][::-1], y=edge[1] + edge[2][::-1], fill="toself", fillcolor=_faint(colour),
+                    line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=line.name, mode="lines",
+                )
+            )  # fmt: skip
+        mode = "lines+markers" if sum(v is not None for v in ys) <= 60 else "lines"
+        figure.add_trace(
+            go.Scatter(
+                x=xs, y=ys, name=line.name, mode=mode, legendgroup=line.name, marker={"size": 5},
+                line={"color": colour, "width": 2, "dash": DASHES[line.dash % len(DASHES)]},
+            )
+        )  # fmt: skip
+    for mark in marks:
+        figure.add_vline(x=mark.x, line={"color": mark.colour, "width": 1.5, "dash": "dot"})
+        # Plotly puts the lines of a logarithmic axis at the value, but words at its logarithm.
+        figure.add_annotation(
+            x=math.log10(mark.x) if x.log else mark.x, y=1.0, yref="paper", yanchor="bottom", showarrow=False,
+            text=mark.text, font={"size": 12, "color": mark.colour},
+        )  # fmt: skip
+    return _styled(figure, title, x, y)
+
+
+def bar_plot(title: str, labels: Sequence[str], y: Axis, groups: Sequence[Bars]) -> "Figure":
+    """Draw groups of bars side by side above their labels."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for bars in groups:
+        whiskers: dict[str, Any] | None = None
+        if bars.low:
+            up = [high - value for high, value in zip(bars.high, bars.values, strict=True)]
+            down = [value - low for low, value in zip(bars.low, bars.values, strict=True)]
+            whiskers = {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.5}
+        shown = _shown(bars.values, y.log)
+        figure.add_trace(
+            go.Bar(x=list(labels), y=shown, name=bars.name, marker_color=_colour(bars.colour), error_y=whiskers)
+        )
+    figure.update_layout(barmode="group", bargap=0.25)
+    return _styled(figure, title, Axis(""), y)
+
+
+def heat_map(
+    title: str, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[Number]], bar_title: str = ""
+) -> "Figure":
+    """Draw a matrix; one with negative entries has white at zero and colours that go as far on both sides."""
+    import plotly.graph_objects as go
+
+    finite = [abs(v) for line in values for v in line if v is not None and math.isfinite(v)]
+    signed = any(v is not None and v < 0 for line in values for v in line)
+    reach = max(finite, default=1.0) or 1.0
+    # Blue for more, orange for less: the first two colours of every other plot.
+    scale = [[0, "#D55E00"], [0.5, "#ffffff"], [1, "#0072B2"]] if signed else [[0, "#ffffff"], [1, "#0072B2"]]
+    figure = go.Figure(
+        go.Heatmap(
+            z=[list(line) for line in values], x=list(columns), y=list(rows), colorscale=scale, xgap=1, ygap=1,
+            zmin=-reach if signed else 0, zmax=reach, colorbar={"title": {"text": bar_title}, "thickness": 14},
+        )
+    )  # fmt: skip
+    styled = _styled(figure, title, Axis(""), Axis(""))
+    styled.update_layout(height=max(HEIGHT, 120 + 20 * len(rows)))
+    styled.update_xaxes(type="category", showgrid=False, tickangle=-45 if len(columns) > 8 else 0)
+    return styled.update_yaxes(type="category", showgrid=False, autorange="reversed")
+
+
+def write_png(figures: Mapping[Path, "Figure"]) -> None:
+    """Write figures as PNG files."""
+    for path, image in zip(figures, draw(list(figures.values()), "png"), strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(image)
+
+
+def fragment(figure: "Figure", identity: str) -> str:
+    """Return a figure as HTML that needs plotly.js on the page.
+
+    Arguments:
+        figure: the figure.
+        identity: the id of its element, so that the same figure is the same text.
+    """
+    text: str = figure.to_html(
+        full_html=False, include_plotlyjs=False, div_id=identity, config={"displaylogo": False, "responsive": True}
+    )
+    return text
+
+
+def _styled(figure: "Figure", title: str, x: Axis, y: Axis) -> "Figure":
+    figure.update_layout(
+        template="none", width=WIDTH, height=HEIGHT, font={"family": _FONT, "size": 14, "color": "#222222"},
+        title={"text": title, "x": 0.01, "xanchor": "left", "font": {"size": 17}},
+        margin={"l": 80, "r": 20, "t": 60, "b": 70}, plot_bgcolor="white", paper_bgcolor="white",
+        legend={"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "font": {"size": 13}}, hovermode="closest",
+    )  # fmt: skip
+    for axis, update in ((x, figure.update_xaxes), (y, figure.update_yaxes)):
+        update(
+            title={"text": axis.title}, gridcolor=_GRID, linecolor="#888888", zeroline=False, showline=True,
+            ticks="outside", automargin=True, **_scale(axis, _values(figure, "x" if axis is x else "y")),
+        )  # fmt: skip
+    return figure
+
+
+def _values(figure: "Figure", axis: str) -> list[Any]:
+    return [value for trace in figure.data for value in (getattr(trace, axis, None) or ())]
+
+
+def _scale(axis: Axis, values: Sequence[Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if axis.log:
+        ends = axis.between or [value for value in values if value is not None] or [1.0]
+        decades = math.log10(max(ends)) - math.log10(min(ends))
+        # Powers of ten only, and few: labels run into each other.
+        settings |= {"type": "log", "dtick": max(1, math.ceil(decades / 8)), "exponentformat": "power"}
+    if axis.between:
+        settings["range"] = [math.log10(end) for end in axis.between] if axis.log else list(axis.between)
+    return settings
+
+
+def _shown(values: Sequence[Number], log: bool) -> list[Number]:
+    """Return what can be drawn: None for what is not a number, and for what has no logarithm."""
+    return [v if v is not None and math.isfinite(v) and (v > 0 or not log) else None for v in values]
+
+
+def _colour(colour: int | str) -> str:
+    return colour if isinstance(colour, str) else COLOURS[colour % len(COLOURS)]
+
+
+def _faint(colour: str) -> str:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.18)"
