@@ -116,13 +116,15 @@ def test_coefficients_of_very_many_steps_do_not_overflow() -> None:
     assert terms.coefficient("attention", steps, 1e-10) == pytest.approx(exact, rel=1e-14)
 
 
-def test_blocks_are_the_rows_of_the_tensor(stats: Statistics, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("held", [0, 2**31])
+def test_blocks_are_the_rows_of_the_tensor(stats: Statistics, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firstlight.theory.leading.HELD_BYTES", held)
     monkeypatch.setattr(terms, "_BLOCK_BYTES", 7 * 8 * 60)
     for order in ("leading", "second", "flow"):
         predicted = leading_terms(stats, steps=50, lr=0.1, layers=2, order=order)
         for name in ("W_O", "layers.1.W", "layers.1.V", "layers.0.P"):
-            blocks = list(predicted.blocks(name))
-            assert len(blocks) == (1 if name.endswith("P") else 9)
+            ranges, blocks = zip(*predicted.blocks(name), strict=True)
+            assert [rows.start for rows in ranges] == ([0] if name.endswith("P") else list(range(0, 60, 7)))
             np.testing.assert_allclose(np.concatenate(blocks), np.atleast_2d(predicted[name]), rtol=1e-13, atol=1e-300)
 
 

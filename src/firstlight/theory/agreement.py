@@ -1,7 +1,7 @@
 """How well a weight agrees with its prediction, row block by row block, at any scale.
 
-Entries of early attention weights are around 1e-20 and smaller, their squares 1e-40. Sums of squares are kept in float64
-with an exponent of their own, so nothing underflows and nobody has to multiply by 1e10 first.
+Entries of early attention weights are around 1e-20 and smaller, their squares 1e-40, beyond float32. Sums of squares
+are kept in float64 with an exponent of their own, so nothing underflows and nobody has to multiply by 1e10 first.
 """
 
 import math
@@ -34,7 +34,7 @@ class Agreement:
 
 
 class _Sum:
-    """A sum of products of large or tiny numbers: value x 2^exponent."""
+    """A sum of numbers of any size: value x 2^exponent, with |value| between a half and one."""
 
     def __init__(self) -> None:
         self.value, self.exponent = 0.0, 0
@@ -43,12 +43,10 @@ class _Sum:
         """Add value x 2^exponent."""
         if value == 0:
             return
-        if self.value == 0:
-            self.value, self.exponent = value, exponent
-            return
-        common = max(self.exponent, exponent)
-        self.value = math.ldexp(self.value, self.exponent - common) + math.ldexp(value, exponent - common)
-        self.exponent = common
+        common = max(self.exponent, exponent) if self.value else exponent
+        total = math.ldexp(self.value, self.exponent - common) + math.ldexp(value, exponent - common)
+        self.value, shift = math.frexp(total)
+        self.exponent = common + shift
 
     def root(self) -> float:
         """Return the square root."""

@@ -1,8 +1,9 @@
 """Predicted weights: a mapping from names to arrays that computes a tensor when it is asked for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 Order = Literal["leading", "second", "flow"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 DTYPES = ("float32", "float64")
+
+# Directions are kept between uses when three of them take no more than this.
+HELD_BYTES = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +54,14 @@ class LeadingTerms(Mapping[str, np.ndarray]):
     order: Order = "leading"
     dtype: str = "float64"
     _directions: dict[Kind, np.ndarray] = field(default_factory=dict, repr=False)
+    _state: FlowState | None = field(default=None, repr=False)
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "..."]:
         if name not in self._names:
             raise KeyError(name)
         kind = kind_of(name)
-        if kind == "output" and self.order == "flow":
-            values = self._flowed.rows(0, len(self.stats.vocabulary))
-        else:
-            values = self._scaled(kind, self._direction(kind), slice(None))
+        self._hold(kind)
+        values = self._rows(kind, 0, 1 if kind == "position" else len(self.stats.vocabulary))
         check_range(self, name, float(np.abs(values).max()))
         return rounded(values[0] if kind == "position" else values, self.dtype)
 
@@ -68,14 +71,13 @@ class LeadingTerms(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def blocks(self, name: str) -> Iterator[Float64[np.ndarray, "row column"]]:
-        """Yield consecutive rows of a tensor in float64, never holding more than one block."""
+    def blocks(self, name: str) -> Iterator[tuple[slice, Float64[np.ndarray, "row column"]]]:
+        """Yield ranges of rows and their values in float64; what is large is never held as a whole."""
         kind = kind_of(name)
+        if 3 * 8 * len(self.stats.vocabulary) ** 2 <= HELD_BYTES:
+            self._hold(kind)
         for low, high in row_blocks(self.stats, kind):
-            if kind == "output" and self.order == "flow":
-                yield self._flowed.rows(low, high)
-            else:
-                yield self._scaled(kind, direction_rows(self.stats, kind, low, high), slice(low, high))
+            yield slice(low, high), self._rows(kind, low, high)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a tensor without computing it."""
@@ -88,23 +90,28 @@ class LeadingTerms(Mapping[str, np.ndarray]):
 
     @cached_property
     def _flowed(self) -> FlowState:
-        return next(flow(self.stats.bigrams, [self.steps], self.lr))
+        return self._state or next(flow(self.stats.bigrams, [self.steps], self.lr))
 
-    def _direction(self, kind: Kind) -> np.ndarray:
-        """Return a direction, computed once for all layers."""
-        if kind not in self._directions:
-            if kind == "output":
-                self._directions[kind] = self.stats.bigram
-            elif kind == "attention":
-                self._directions[kind] = self.stats.attention
-            else:
-                parts = [direction_rows(self.stats, kind, low, high) for low, high in row_blocks(self.stats, kind)]
-                self._directions[kind] = np.concatenate(parts)
-        return self._directions[kind]
+    def _hold(self, kind: Kind) -> None:
+        """Keep a direction, which serves every layer and every number of steps."""
+        if kind == "output" or kind in self._directions:
+            # The statistics keep the bigram matrix themselves.
+            return
+        if kind == "attention":
+            self._directions[kind] = self.stats.attention
+        else:
+            parts = [direction_rows(self.stats, kind, low, high) for low, high in row_blocks(self.stats, kind)]
+            self._directions[kind] = parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _scaled(self, kind: Kind, direction: np.ndarray, rows: slice) -> np.ndarray:
+    def _rows(self, kind: Kind, low: int, high: int) -> Float64[np.ndarray, "row column"]:
+        if kind == "output" and self.order == "flow":
+            return self._flowed.rows(low, high)
+        if kind in self._directions:
+            direction = self._directions[kind][low:high]
+        else:
+            direction = direction_rows(self.stats, kind, low, high)
         if kind == "output" and self.order == "second":
-            return np.asarray(direction * second_order_factor(self.stats.alpha, self.steps, self.lr)[rows])
+            return np.asarray(direction * second_order_factor(self.stats.alpha, self.steps, self.lr)[low:high])
         return np.asarray(direction * coefficient(kind, self.steps, self.lr))
 
 
@@ -138,8 +145,24 @@ def leading_terms(
             counts alone). The theory has only the leading term of the others.
         dtype: float64 or float32.
     """
-    if steps < 0:
-        raise FirstlightError(f"steps = {steps}: expected at least 0")
+    return next(leading_terms_along(stats, [steps], lr=lr, layers=layers, order=order, dtype=dtype))
+
+
+def leading_terms_along(
+    stats: "Statistics",
+    steps: Sequence[int],
+    *,
+    lr: float,
+    layers: int,
+    order: Order = "leading",
+    dtype: str = "float64",
+) -> Iterator[LeadingTerms]:
+    """Yield the predictions for several numbers of steps, which must ascend; they share all that does not change.
+
+    Arguments as in `leading_terms`.
+    """
+    if min(steps, default=0) < 0:
+        raise FirstlightError(f"steps = {min(steps)}: expected at least 0")
     if not 0 < lr < float("inf"):
         raise FirstlightError(f"lr = {lr}: expected a positive number")
     if layers < 1:
@@ -149,4 +172,7 @@ def leading_terms(
     if dtype not in DTYPES:
         raise FirstlightError(f"dtype {dtype!r}: expected one of {', '.join(DTYPES)}")
     stats.require_attention()
-    return LeadingTerms(stats, steps, lr, layers, order, dtype)
+    directions: dict[Kind, np.ndarray] = {}
+    states = flow(stats.bigrams, steps, lr) if order == "flow" else repeat(None, len(steps))
+    for count, state in zip(steps, states, strict=True):
+        yield LeadingTerms(stats, count, lr, layers, order, dtype, directions, state)

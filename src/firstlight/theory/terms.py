@@ -67,7 +67,10 @@ def growth(kind: Kind, steps: int) -> int:
 
 def coefficient(kind: Kind, steps: int, lr: float) -> float:
     """Return what the direction is multiplied by after a number of steps, rounded once."""
-    return float(growth(kind, steps) * Fraction(lr) ** _POWER[kind])
+    try:
+        return float(growth(kind, steps) * Fraction(lr) ** _POWER[kind])
+    except OverflowError:
+        raise FirstlightError(f"{steps:,} steps of {lr:g}: the {kind} term is beyond the range of float64") from None
 
 
 def gradient_coefficient(kind: Kind, steps: int, lr: float) -> float:

@@ -72,7 +72,7 @@ def _write_tensors(terms: LeadingTerms, file: BinaryIO, base: int, places: dict[
             continue
         written[kind] = start
         largest = 0.0
-        for block in terms.blocks(name):
+        for _, block in terms.blocks(name):
             largest = max(largest, float(np.abs(block).max()))
             file.write(np.ascontiguousarray(rounded(block, terms.dtype)).tobytes())
         check_range(terms, name, largest)
