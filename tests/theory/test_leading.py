@@ -118,8 +118,8 @@ def test_coefficients_of_very_many_steps_do_not_overflow() -> None:
 
 @pytest.mark.parametrize("held", [0, 2**31])
 def test_blocks_are_the_rows_of_the_tensor(stats: Statistics, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firstlight.theory.leading.HELD_BYTES", held)
-    monkeypatch.setattr(terms, "_BLOCK_BYTES", 7 * 8 * 60)
+    monkeypatch.setattr("firstlight.theory.directions.HELD_BYTES", held)
+    monkeypatch.setattr("firstlight.theory.directions.BLOCK_BYTES", 7 * 8 * 60)
     for order in ("leading", "second", "flow"):
         predicted = leading_terms(stats, steps=50, lr=0.1, layers=2, order=order)
         for name in ("W_O", "layers.1.W", "layers.1.V", "layers.0.P"):
@@ -132,7 +132,7 @@ def test_blocks_are_the_rows_of_the_tensor(stats: Statistics, held: int, monkeyp
 def test_the_file_has_the_tensors_and_the_metadata(
     stats: Statistics, tmp_path: Path, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terms, "_BLOCK_BYTES", 7 * 8 * 60)
+    monkeypatch.setattr("firstlight.theory.directions.BLOCK_BYTES", 7 * 8 * 60)
     monkeypatch.setattr("firstlight.theory.terms_file._COPY_BYTES", 1000)
     predicted = leading_terms(stats, steps=50, lr=0.1, layers=3, dtype=dtype)
     write_terms(predicted, tmp_path / "sub" / "terms.safetensors", {"steps": "50"})

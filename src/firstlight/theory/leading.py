@@ -10,15 +10,9 @@ import numpy as np
 from jaxtyping import Float, Float64
 
 from firstlight.errors import FirstlightError
+from firstlight.theory.directions import Directions
 from firstlight.theory.flow import FlowState, flow, second_order_factor
-from firstlight.theory.terms import (
-    Kind,
-    coefficient,
-    direction_rows,
-    kind_of,
-    row_blocks,
-    weight_names,
-)
+from firstlight.theory.terms import Kind, coefficient, kind_of, weight_names
 
 if TYPE_CHECKING:
     from firstlight.statistics import Statistics
@@ -26,9 +20,6 @@ if TYPE_CHECKING:
 Order = Literal["leading", "second", "flow"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 DTYPES = ("float32", "float64")
-
-# Directions are kept between uses when three of them take no more than this.
-HELD_BYTES = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +30,7 @@ class LeadingTerms(Mapping[str, np.ndarray]):
     prediction. An array is computed when asked for; `blocks` gives it in parts when V is large.
 
     Attributes:
-        stats: the statistics.
+        directions: of the corpus.
         steps: s.
         lr: the rate.
         layers: L.
@@ -47,21 +38,19 @@ class LeadingTerms(Mapping[str, np.ndarray]):
         dtype: float64 or float32.
     """
 
-    stats: "Statistics"
+    directions: Directions
     steps: int
     lr: float
     layers: int
     order: Order = "leading"
     dtype: str = "float64"
-    _directions: dict[Kind, np.ndarray] = field(default_factory=dict, repr=False)
     _state: FlowState | None = field(default=None, repr=False)
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "..."]:
         if name not in self._names:
             raise KeyError(name)
         kind = kind_of(name)
-        self._hold(kind)
-        values = self._rows(kind, 0, 1 if kind == "position" else len(self.stats.vocabulary))
+        values = self._predicted(kind, slice(0, self.directions.shape(kind)[0]), self.directions.whole(kind))
         check_range(self, name, float(np.abs(values).max()))
         return rounded(values[0] if kind == "position" else values, self.dtype)
 
@@ -74,15 +63,13 @@ class LeadingTerms(Mapping[str, np.ndarray]):
     def blocks(self, name: str) -> Iterator[tuple[slice, Float64[np.ndarray, "row column"]]]:
         """Yield ranges of rows and their values in float64; what is large is never held as a whole."""
         kind = kind_of(name)
-        if 3 * 8 * len(self.stats.vocabulary) ** 2 <= HELD_BYTES:
-            self._hold(kind)
-        for low, high in row_blocks(self.stats, kind):
-            yield slice(low, high), self._rows(kind, low, high)
+        for part, direction in self.directions.blocks(kind):
+            yield part, self._predicted(kind, part, direction)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a tensor without computing it."""
-        size = len(self.stats.vocabulary)
-        return (self.stats.window,) if kind_of(name) == "position" else (size, size)
+        kind = kind_of(name)
+        return self.directions.shape(kind)[1:] if kind == "position" else self.directions.shape(kind)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -90,28 +77,16 @@ class LeadingTerms(Mapping[str, np.ndarray]):
 
     @cached_property
     def _flowed(self) -> FlowState:
-        return self._state or next(flow(self.stats.bigrams, [self.steps], self.lr))
+        return self._state or next(flow(self.directions.stats.bigrams, [self.steps], self.lr))
 
-    def _hold(self, kind: Kind) -> None:
-        """Keep a direction, which serves every layer and every number of steps."""
-        if kind == "output" or kind in self._directions:
-            # The statistics keep the bigram matrix themselves.
-            return
-        if kind == "attention":
-            self._directions[kind] = self.stats.attention
-        else:
-            parts = [direction_rows(self.stats, kind, low, high) for low, high in row_blocks(self.stats, kind)]
-            self._directions[kind] = parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def _rows(self, kind: Kind, low: int, high: int) -> Float64[np.ndarray, "row column"]:
+    def _predicted(
+        self, kind: Kind, part: slice, direction: Float64[np.ndarray, "row column"]
+    ) -> Float64[np.ndarray, "row column"]:
         if kind == "output" and self.order == "flow":
-            return self._flowed.rows(low, high)
-        if kind in self._directions:
-            direction = self._directions[kind][low:high]
-        else:
-            direction = direction_rows(self.stats, kind, low, high)
+            return self._flowed.rows(part.start, part.stop)
         if kind == "output" and self.order == "second":
-            return np.asarray(direction * second_order_factor(self.stats.alpha, self.steps, self.lr)[low:high])
+            factor = second_order_factor(self.directions.stats.alpha, self.steps, self.lr)
+            return np.asarray(direction * factor[part])
         return np.asarray(direction * coefficient(kind, self.steps, self.lr))
 
 
@@ -172,7 +147,7 @@ def leading_terms_along(
     if dtype not in DTYPES:
         raise FirstlightError(f"dtype {dtype!r}: expected one of {', '.join(DTYPES)}")
     stats.require_attention()
-    directions: dict[Kind, np.ndarray] = {}
+    directions = Directions(stats)
     states = flow(stats.bigrams, steps, lr) if order == "flow" else repeat(None, len(steps))
     for count, state in zip(steps, states, strict=True):
-        yield LeadingTerms(stats, count, lr, layers, order, dtype, directions, state)
+        yield LeadingTerms(directions, count, lr, layers, order, dtype, state)

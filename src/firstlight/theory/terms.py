@@ -9,18 +9,11 @@ position    P       Delta              (3C(s,4)+2C(s,3)) lr^4    offset
 The directions are statistics of the corpus and the same for every layer.
 """
 
-from collections.abc import Iterator
 from fractions import Fraction
 from math import comb
-from typing import TYPE_CHECKING, Literal, get_args
-
-import numpy as np
-from jaxtyping import Float64
+from typing import Literal, get_args
 
 from firstlight.errors import FirstlightError
-
-if TYPE_CHECKING:
-    from firstlight.statistics import Statistics
 
 Kind = Literal["output", "value", "attention", "position"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -29,8 +22,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _LETTER: dict[Kind, str] = {"value": "V", "attention": "W", "position": "P"}
 _KIND = {letter: kind for kind, letter in _LETTER.items()}
 _POWER: dict[Kind, int] = {"output": 1, "value": 2, "attention": 4, "position": 4}
-
-_BLOCK_BYTES = 2**28
 
 
 def names_of(kind: Kind, layers: int) -> list[str]:
@@ -81,29 +72,3 @@ def gradient_coefficient(kind: Kind, steps: int, lr: float) -> float:
     """
     step = growth(kind, steps + 1) - growth(kind, steps)
     return float(step * Fraction(lr) ** (_POWER[kind] - 1))
-
-
-def direction_rows(stats: "Statistics", kind: Kind, low: int, high: int) -> Float64[np.ndarray, "row column"]:
-    """Return some rows of the direction of a kind; the position has one row only and is all of it."""
-    if kind == "position":
-        return stats.position[None, :]
-    tokens = np.arange(low, high)
-    if kind == "output":
-        return stats.rows("bigram", tokens)
-    if kind == "attention":
-        return stats.rows("attention", tokens)
-    # Columns of Phi sum to 0, so the centring of B drops out of B Phi and the sparse counts are all of it.
-    through = stats.bigrams.counts @ stats.columns("context", tokens)
-    through /= stats.positions
-    return np.ascontiguousarray(through.T)
-
-
-def row_blocks(stats: "Statistics", kind: Kind) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows, each of which takes a bounded amount of memory; one range where all fits."""
-    if kind == "position":
-        yield 0, 1
-        return
-    size = len(stats.vocabulary)
-    step = max(1, _BLOCK_BYTES // (8 * size))
-    for low in range(0, size, step):
-        yield low, min(low + step, size)
