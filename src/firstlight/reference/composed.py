@@ -14,51 +14,43 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from firstlight.reference.kernels import Kernel, PairKernel, RowKernel, Tokens, Workspace, rows_of
 from firstlight.reference.model import Batch, causal_softmax, offsets_of
 from firstlight.reference.parameters import Parameters, shape_of
-from firstlight.reference.products import path_gradients, path_products
+from firstlight.reference.products import PathProducts, Tokens
+from firstlight.reference.scores import ScoreForm, Workspace
 
 
 class Composed:
     """Sums of loss and gradients over batches at fixed weights."""
 
-    def __init__(self, parameters: Parameters, pairs: bool, with_gradient: bool = True) -> None:
+    def __init__(self, parameters: Parameters, with_gradient: bool = True) -> None:
         """Form the products.
 
         Arguments:
             parameters: the weights.
-            pairs: whether the scores are looked up among products of all pairs of paths, or made from rows.
             with_gradient: False computes the loss alone.
         """
-        self._shape = shape_of(parameters)
         self._parameters = parameters
         self._with_gradient = with_gradient
-        self._values = [parameters[f"layers.{layer}.V"] for layer in range(self._shape.layers)]
-        self._outputs = path_products(parameters["W_O"], self._values)
-        self._outputs_gradient = torch.zeros_like(self._outputs) if with_gradient else None
-        self._left = self._left_gradient = None
-        if not pairs and self._shape.layers > 1:
-            self._left = path_products(None, self._values[:-1])
-            self._left_gradient = torch.zeros_like(self._left) if with_gradient else None
-        self._kernels = [self._kernel(layer) for layer in range(self._shape.layers)]
-        self._bias_gradients = [torch.zeros_like(parameters[f"layers.{k}.P"]) for k in range(self._shape.layers)]
-        self._workspace = Workspace(self._outputs.new_empty(0))
-
-    def _kernel(self, layer: int) -> Kernel:
-        W, below = self._parameters[f"layers.{layer}.W"], self._values[:layer]
-        if self._left is None:
-            return PairKernel(W, below, self._with_gradient)
-        return RowKernel(W, below, self._left, self._left_gradient)
+        self._layers = range(shape_of(parameters).layers)
+        values = self._values = [parameters[f"layers.{layer}.V"] for layer in self._layers]
+        self._outputs = PathProducts(parameters["W_O"], values, with_gradient)
+        self._left = PathProducts(None, values[:-1], with_gradient) if len(values) > 1 else None
+        self._forms = [
+            ScoreForm(parameters[f"layers.{layer}.W"], values[:layer], self._left if layer else None, with_gradient)
+            for layer in self._layers
+        ]
+        self._bias_gradients = [torch.zeros_like(parameters[f"layers.{layer}.P"]) for layer in self._layers]
+        self._workspace = Workspace(parameters["W_O"].new_empty(0))
 
     def add(self, batch: Batch) -> float:
         """Return the summed loss of a batch, and add its gradient to the sums."""
         tokens, places = distinct_tokens(batch.inputs)
         self._reserve(batch.inputs, tokens)
-        one_hot = torch.zeros(*places.shape, tokens.shape[1], dtype=self._outputs.dtype, device=tokens.device)
+        one_hot = self._workspace.buffer.new_zeros(*places.shape, tokens.shape[1])
         one_hot.scatter_(2, places[:, :, None], 1)
-        forms = [kernel.read(tokens, self._workspace) for kernel in self._kernels]
-        biases = [self._parameters[f"layers.{layer}.P"].detach() for layer in range(len(forms))]
+        forms = [form.read(tokens, self._workspace) for form in self._forms]
+        biases = [self._parameters[f"layers.{layer}.P"].detach() for layer in self._layers]
         for leaf in (*forms, *biases):
             leaf.requires_grad_(self._with_gradient)
         with torch.set_grad_enabled(self._with_gradient):
@@ -66,57 +58,50 @@ class Composed:
         loss, weights_gradient = self._output(batch, tokens, weights.detach())
         if weights_gradient is not None:
             weights.backward(weights_gradient)  # type: ignore[no-untyped-call]
-            for kernel, form, bias, total in zip(self._kernels, forms, biases, self._bias_gradients, strict=True):
+            for source, form, bias, total in zip(self._forms, forms, biases, self._bias_gradients, strict=True):
                 assert form.grad is not None
                 assert bias.grad is not None
-                kernel.add(tokens, form.grad, self._workspace)
+                source.add(tokens, form.grad, self._workspace)
                 total.add_(bias.grad)
         return loss
 
     def finish(self) -> Parameters:
         """Return the gradient of the summed loss of all batches; nothing can be added after."""
-        assert self._outputs_gradient is not None
-        layers = range(self._shape.layers)
         values = [torch.zeros_like(V) for V in self._values]
-        W_O = self._parameters["W_O"]
-        path_gradients(W_O, self._values, self._outputs, self._outputs_gradient, values)
-        gradients = {"W_O": self._outputs_gradient[0]}
-        attention = [self._kernels[layer].finish(values[:layer]) for layer in layers]
-        if self._left is not None and self._left_gradient is not None:
-            path_gradients(None, self._values[:-1], self._left, self._left_gradient, values[:-1])
-        for layer in layers:
-            gradients[f"layers.{layer}.W"] = attention[layer]
-            gradients[f"layers.{layer}.V"] = values[layer]
+        gradients = {"W_O": self._outputs.finish(values)}
+        for layer in self._layers:
+            gradients[f"layers.{layer}.W"] = self._forms[layer].finish(values[:layer])
             gradients[f"layers.{layer}.P"] = self._bias_gradients[layer]
-        return gradients
+        if self._left is not None:
+            self._left.finish(values[:-1])
+        return gradients | {f"layers.{layer}.V": values[layer] for layer in self._layers}
 
     def _output(
         self, batch: Batch, tokens: Tokens, weights: Float[Tensor, "window position path_distinct"]
     ) -> tuple[float, Tensor | None]:
         """Return the summed loss, and its gradient by the path weights; add that by the output products."""
         windows, T, width = weights.shape
-        paths, V = self._outputs.shape[:2]
-        rows = rows_of(tokens, paths, V).view(-1)
+        V, paths = self._outputs.size, self._outputs.paths
         output, scores, residual = self._workspace.take((windows, width, V), (windows, T, V), (windows, T, V))
-        torch.index_select(self._outputs.view(-1, V), 0, rows, out=output.view(-1, V))
+        self._outputs.read(tokens, paths, output)
         torch.bmm(weights, output, out=scores)
         torch.log_softmax(scores, -1, out=residual)
         chosen = residual.gather(2, batch.targets[:, :, None])[:, :, 0]
         loss = -float(chosen.masked_fill(~batch.valid, 0).sum(dtype=torch.float64))
-        if self._outputs_gradient is None:
+        if not self._with_gradient:
             return loss, None
         residual.exp_().scatter_add_(2, batch.targets[:, :, None], residual.new_full((windows, T, 1), -1))
         residual.mul_(batch.valid[:, :, None])
         gradient = residual @ output.mT
         torch.bmm(weights.mT, residual, out=output)
-        self._outputs_gradient.view(-1, V).index_add_(0, rows, output.view(-1, V))
+        self._outputs.add(tokens, paths, output)
         return loss, gradient
 
     def _reserve(self, inputs: Tensor, tokens: Tokens) -> None:
         windows, T = inputs.shape
-        needed = windows * self._shape.vocabulary * (len(self._outputs) * tokens.shape[1] + 2 * T)
+        needed = windows * self._outputs.size * (len(self._outputs.paths) * tokens.shape[1] + 2 * T)
         if len(self._workspace.buffer) < needed:
-            self._workspace = Workspace(self._outputs.new_empty(needed))
+            self._workspace = Workspace(self._workspace.buffer.new_empty(needed))
 
 
 def path_weights(

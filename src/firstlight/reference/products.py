@@ -8,111 +8,78 @@ is bit l, so path 0 goes through none. Each product is one V x V product from an
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 Matrix = Float[Tensor, "token token"]
-Paths = Float[Tensor, "path token token"]
-PathPairs = Float[Tensor, "path path token token"]
+Rows = Float[Tensor, "window path_distinct token"]
+Tokens = Int64[Tensor, "window distinct"]
 
 
-def path_products(base: Matrix | None, values: Sequence[Matrix]) -> Paths:
-    """Return V_S Z of every path S through the layers of `values`.
+class PathProducts:
+    """V_S Z of every path S through some layers, and the gradient by them while it is being summed.
 
-    Arguments:
-        base: Z; None is the identity, whose own place (path 0) is then left unwritten.
-        values: V^l of each layer.
+    Attributes:
+        paths: all paths.
+        size: V.
     """
-    products = values[0].new_empty(1 << len(values), *values[0].shape) if values else _only(base)
-    if values and base is not None:
-        products[0] = base
-    for layer in reversed(range(len(values))):
-        bit = 1 << layer
-        for path in range(0, len(products), 2 * bit):
-            if path == 0 and base is None:
-                products[bit] = values[layer]
-            else:
-                torch.mm(values[layer], products[path], out=products[path + bit])
-    return products
 
+    def __init__(self, base: Matrix | None, values: Sequence[Matrix], with_gradient: bool) -> None:
+        """Form the products.
 
-def path_gradients(
-    base: Matrix | None,
-    values: Sequence[Matrix],
-    products: Paths,
-    products_gradient: Paths,
-    values_gradient: Sequence[Matrix],
-) -> None:
-    """Bring the gradient of all `path_products` to the value matrices, and to the base, which is path 0 of it after.
+        Arguments:
+            base: Z; None is the identity, whose own place (path 0) is then never to be read.
+            values: V^l of each layer; none is enough with a base.
+            with_gradient: whether a gradient will be summed.
+        """
+        self._base, self._values = base, values
+        self.paths = range(1 << len(values))
+        like = values[0] if base is None else base
+        self.size = len(like)
+        self._products = like.new_empty(len(self.paths), *like.shape)
+        if base is not None:
+            self._products[0] = base
+        for layer in reversed(range(len(values))):
+            bit = 1 << layer
+            for path in self.paths[:: 2 * bit]:
+                if path == 0 and base is None:
+                    self._products[bit] = values[layer]
+                else:
+                    torch.mm(values[layer], self._products[path], out=self._products[path + bit])
+        self._gradient = torch.zeros_like(self._products) if with_gradient else None
 
-    Arguments:
-        base: as given to `path_products`.
-        values: as given to it.
-        products: what it returned.
-        products_gradient: the gradient of that; overwritten.
-        values_gradient: is added to.
-    """
-    for layer in range(len(values)):
-        bit = 1 << layer
-        for path in range(0, len(products), 2 * bit):
-            after = products_gradient[path + bit]
-            if path == 0 and base is None:
-                values_gradient[layer].add_(after)
-            else:
-                values_gradient[layer].addmm_(after, products[path].T)
-                products_gradient[path].addmm_(values[layer].T, after)
+    def read(self, tokens: Tokens, paths: range, out: Rows) -> None:
+        """Read the rows of some tokens, path by path, into a tensor."""
+        rows = self._products.view(-1, self.size)
+        torch.index_select(rows, 0, self._places(tokens, paths), out=out.view(-1, self.size))
 
+    def add(self, tokens: Tokens, paths: range, gradient: Rows) -> None:
+        """Add the gradient of what `read` read."""
+        assert self._gradient is not None
+        rows = self._gradient.view(-1, self.size)
+        rows.index_add_(0, self._places(tokens, paths), gradient.view(-1, self.size))
 
-def pair_products(base: Matrix, values: Sequence[Matrix]) -> PathPairs:
-    """Return V_S Z V_S'^T of every pair of paths S, S'.
+    def add_entries(self, tokens: Tokens, gradient: Float[Tensor, "window path_distinct distinct"]) -> None:
+        """Add the gradient of those columns of the rows of some tokens that belong to the tokens themselves."""
+        assert self._gradient is not None
+        rows = self._places(tokens, self.paths).view(len(tokens), -1, 1)
+        entries = rows * self.size + tokens[:, None, :]
+        self._gradient.view(-1).index_add_(0, entries.view(-1), gradient.reshape(-1))
 
-    Arguments:
-        base: Z.
-        values: V^l of each layer.
-    """
-    count = 1 << len(values)
-    products = base.new_empty(count, count, *base.shape) if values else _only(_only(base))
-    if values:
-        products[0, 0] = base
-    for layer in reversed(range(len(values))):
-        bit, V = 1 << layer, values[layer]
-        for path in range(0, count, 2 * bit):
-            for other in range(0, count, 2 * bit):
-                torch.mm(V, products[path, other], out=products[path + bit, other])
-                torch.mm(products[path, other], V.T, out=products[path, other + bit])
-                torch.mm(V, products[path, other + bit], out=products[path + bit, other + bit])
-    return products
+    def finish(self, values_gradient: Sequence[Matrix]) -> Matrix:
+        """Add to the gradients of the value matrices and return that of the base; nothing can be added after."""
+        assert self._gradient is not None
+        for layer, V in enumerate(self._values):
+            bit = 1 << layer
+            for path in self.paths[:: 2 * bit]:
+                after = self._gradient[path + bit]
+                if path == 0 and self._base is None:
+                    values_gradient[layer].add_(after)
+                else:
+                    values_gradient[layer].addmm_(after, self._products[path].T)
+                    self._gradient[path].addmm_(V.T, after)
+        return self._gradient[0]
 
-
-def pair_gradients(
-    values: Sequence[Matrix],
-    products: PathPairs,
-    products_gradient: PathPairs,
-    values_gradient: Sequence[Matrix],
-) -> None:
-    """Bring the gradient of all `pair_products` to the value matrices, and to the base: pair (0, 0) of it after.
-
-    Arguments:
-        values: as given to `pair_products`.
-        products: what it returned.
-        products_gradient: the gradient of that; overwritten.
-        values_gradient: is added to.
-    """
-    for layer in range(len(values)):
-        bit, V, gradient = 1 << layer, values[layer], values_gradient[layer]
-        for path in range(0, len(products), 2 * bit):
-            for other in range(0, len(products), 2 * bit):
-                both = products_gradient[path + bit, other + bit]
-                right = products_gradient[path, other + bit]
-                left = products_gradient[path + bit, other]
-                gradient.addmm_(both, products[path, other + bit].T)
-                right.addmm_(V.T, both)
-                gradient.addmm_(right.T, products[path, other])
-                products_gradient[path, other].addmm_(right, V)
-                gradient.addmm_(left, products[path, other].T)
-                products_gradient[path, other].addmm_(V.T, left)
-
-
-def _only(matrix: Tensor | None) -> Tensor:
-    assert matrix is not None  # without layers there is nothing but the base
-    return matrix[None]
+    def _places(self, tokens: Tokens, paths: range) -> Int64[Tensor, " window_path_distinct"]:
+        starts = self.size * torch.arange(paths.start, paths.stop, device=tokens.device)
+        return (starts[None, :, None] + tokens[:, None, :]).view(-1)

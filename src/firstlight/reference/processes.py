@@ -1,0 +1,85 @@
+"""Training in several processes, as torchrun starts them: each sums over its share of the windows."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from jaxtyping import Int64
+
+from firstlight.errors import FirstlightError
+from firstlight.reference.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes that train together, seen from one of them.
+
+    Attributes:
+        rank: which one this is; 0 writes.
+        size: how many there are.
+        device: where this one computes.
+    """
+
+    rank: int
+    size: int
+    device: torch.device
+
+    def share(self, windows: Int64[np.ndarray, " window"]) -> Int64[np.ndarray, " window"]:
+        """Return this process's part of a batch."""
+        return np.array_split(windows, self.size)[self.rank]
+
+    def add_up(self, loss: float, gradients: Parameters) -> float:
+        """Return the sum of the losses of all processes, and turn the gradients into their sums, in place."""
+        if self.size == 1:
+            return loss
+        total = torch.tensor(loss, dtype=torch.float64, device=self.device)
+        for tensor in (total, *(gradients[name] for name in sorted(gradients))):
+            dist.all_reduce(tensor)
+        return float(total)
+
+    def agree(self, step: int, parameters: Parameters) -> int:
+        """Return the step of process 0, and give all processes its weights, in place."""
+        if self.size == 1:
+            return step
+        first = torch.tensor(step, device=self.device)
+        for tensor in (first, *(parameters[name] for name in sorted(parameters))):
+            dist.broadcast(tensor, 0)
+        return int(first)
+
+
+@contextmanager
+def joined(device: str) -> Iterator[Processes]:
+    """Join the processes that torchrun started, or be the only one.
+
+    Arguments:
+        device: `cpu`, `cuda` or `cuda:1`; under torchrun `cuda` is the GPU of the local rank.
+    """
+    chosen = _device(device)
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size == 1:
+        yield Processes(0, 1, chosen)
+        return
+    if chosen.type == "cuda":
+        chosen = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.cuda.set_device(chosen)
+    dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+    try:
+        yield Processes(dist.get_rank(), dist.get_world_size(), chosen)
+    finally:
+        dist.destroy_process_group()
+
+
+def _device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise FirstlightError(f"--device {name!r}: expected cpu, cuda or cuda:N") from None
+    if device.type not in ("cpu", "cuda"):
+        raise FirstlightError(f"--device {name!r}: expected cpu, cuda or cuda:N")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise FirstlightError(f"--device {name}: this PyTorch sees no GPU; expected cpu")
+    return device
