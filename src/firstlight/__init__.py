@@ -16,6 +16,8 @@ from firstlight.version import __version__
 
 if TYPE_CHECKING:
     from firstlight.corpus import Corpus, build_corpus, open_corpus
+    from firstlight.reference.training import train
+    from firstlight.runs import Run, open_run
     from firstlight.statistics import Statistics, count, merge, open_statistics
     from firstlight.theory import leading_terms
 
@@ -23,6 +25,9 @@ _HOMES = {
     "Corpus": "firstlight.corpus",
     "build_corpus": "firstlight.corpus",
     "open_corpus": "firstlight.corpus",
+    "Run": "firstlight.runs",
+    "open_run": "firstlight.runs",
+    "train": "firstlight.reference.training",
     "Statistics": "firstlight.statistics",
     "count": "firstlight.statistics",
     "merge": "firstlight.statistics",
@@ -33,6 +38,7 @@ _HOMES = {
 __all__ = [
     "Corpus",
     "FirstlightError",
+    "Run",
     "Statistics",
     "__version__",
     "build_corpus",
@@ -40,7 +46,9 @@ __all__ = [
     "leading_terms",
     "merge",
     "open_corpus",
+    "open_run",
     "open_statistics",
+    "train",
 ]
 
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
-
 from firstlight.errors import FirstlightError
 from firstlight.files import format_bytes
 from firstlight.reference.composed import Composed
@@ -119,16 +117,11 @@ def _paths_flops(load: Load) -> float:
     pairs = sum(n * (n - 1) for n in below)
     rows = 2**L + sum(2 * n - 1 for n in below)
     window = 2 * V * U * (2**L * T + pairs * U) / WINDOW_SPEED + rows * U * V * MOVE_FLOPS
-    return 3 * (2 * products * float(V) ** 3 + load.windows * window)
+    return float(6 * products * V**3 + 3 * load.windows * window)
 
 
 def _layers_flops(load: Load) -> float:
     V, T, L = load.shape.vocabulary, load.shape.window, load.shape.layers
     dense = 2 * T * V * V * (2 * (L - 1) + 1)
     attention = 2 * T * T * V * (2 * L - 1) / WINDOW_SPEED
-    return 3 * load.windows * (dense + attention + (2 * L + 1) * T * V * MOVE_FLOPS)
-
-
-def element_size(dtype: torch.dtype) -> int:
-    """Return the bytes of a number."""
-    return torch.empty(0, dtype=dtype).element_size()
+    return float(3 * load.windows * (dense + attention + (2 * L + 1) * T * V * MOVE_FLOPS))

@@ -32,6 +32,17 @@ class Processes:
         """Return this process's part of a batch."""
         return np.array_split(windows, self.size)[self.rank]
 
+    def tell(self, going: bool) -> None:
+        """From process 0: let the others go on, or end."""
+        if self.size > 1:
+            dist.broadcast(torch.tensor(int(going), device=self.device), 0)
+
+    def hear(self) -> bool:
+        """Wait for what process 0 tells."""
+        going = torch.tensor(0, device=self.device)
+        dist.broadcast(going, 0)
+        return bool(going)
+
     def add_up(self, loss: float, gradients: Parameters) -> float:
         """Return the sum of the losses of all processes, and turn the gradients into their sums, in place."""
         if self.size == 1:

@@ -86,6 +86,12 @@ class Recorder:
         """Whether the last state is old enough for another."""
         return time.monotonic() - self._saved > SECONDS_BETWEEN_STATES
 
+    def finish(self, status: str, **facts: Any) -> None:
+        """Write the metrics and say in the manifest how the training ended; the state is not needed any more."""
+        metrics.write_metrics(self.path / METRICS, self.rows)
+        self.update(status=status, **facts)
+        (self.path / STATE).unlink(missing_ok=True)
+
     def update(self, **facts: Any) -> None:
         """Change entries of the manifest."""
         self.manifest.update(facts)
