@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from firstlight.reference.training import train
     from firstlight.runs import Run, open_run
     from firstlight.statistics import Statistics, count, merge, open_statistics
-    from firstlight.theory import leading_terms
+    from firstlight.theory import leading_terms, verify
 
 _HOMES = {
     "Corpus": "firstlight.corpus",
@@ -33,6 +33,7 @@ _HOMES = {
     "merge": "firstlight.statistics",
     "open_statistics": "firstlight.statistics",
     "leading_terms": "firstlight.theory",
+    "verify": "firstlight.theory",
 }
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "open_run",
     "open_statistics",
     "train",
+    "verify",
 ]
 
 

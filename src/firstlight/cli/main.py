@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from firstlight.cli import bench, corpus, demo, statistics, train
+from firstlight.cli import bench, corpus, demo, predict, statistics, train, verify
 from firstlight.errors import FirstlightError
 from firstlight.version import __version__
 
@@ -24,6 +24,9 @@ app = typer.Typer(
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(statistics.app, name="stats")
 app.command("train")(train.train)
+app.command("predict")(predict.predict)
+app.command("verify")(verify.verify)
+app.command("ablate")(verify.ablate)
 app.command("demo")(demo.demo)
 app.command("bench")(bench.bench)
 

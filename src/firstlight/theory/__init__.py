@@ -1,5 +1,7 @@
 """From statistics to predictions, and how far real training is from them."""
 
 from firstlight.theory.leading import LeadingTerms, leading_terms
+from firstlight.theory.verification import Verification, verify
 
-__all__ = ["LeadingTerms", "leading_terms"]
+# firstlight.theory.ablation, truncation and closed_form run the reference model, so they need PyTorch.
+__all__ = ["LeadingTerms", "Verification", "leading_terms", "verify"]

@@ -62,6 +62,7 @@ def ablate(
     *,
     step: int | None = None,
     seeds: int = 3,
+    seed: int = 0,
     windows: int | None = None,
     show_progress: bool = False,
 ) -> list[AblationRow]:
@@ -75,6 +76,7 @@ def ablate(
         corpus: that corpus.
         step: of the checkpoint; the last one when None.
         seeds: how many random directions for each weight.
+        seed: the first of their seeds.
         windows: how many windows of the corpus to measure on, at equal distances; all when None.
         show_progress: whether to show a bar on stderr.
     """
@@ -88,7 +90,7 @@ def ablate(
         ((loss, _),) = _measured(weights, [weights], corpus, chosen, advance)
         rows.append(AblationRow("none", "nothing", None, 0.0, 0.0, loss, 0.0, 0.0))
         for name in weights:
-            variants = list(_variants(name, weights, directions, seeds))
+            variants = list(_variants(name, weights, directions, range(seed, seed + seeds)))
             results = _measured(weights, [variant.weights for variant in variants], corpus, chosen, advance)
             rows += [
                 AblationRow(name, each.removed, each.seed, each.norm, each.share, changed, changed - loss, kl)
@@ -97,7 +99,7 @@ def ablate(
     return rows
 
 
-def _variants(name: str, weights: Weights, directions: Directions, seeds: int) -> Iterator[_Variant]:
+def _variants(name: str, weights: Weights, directions: Directions, seeds: range) -> Iterator[_Variant]:
     own = weights[name].double()
     direction = torch.from_numpy(directions.whole(kind_of(name))).reshape(own.shape)
     removed = projection(own, direction)
@@ -108,7 +110,7 @@ def _variants(name: str, weights: Weights, directions: Directions, seeds: int) -
         return {**weights, name: (own - part).to(weights[name].dtype)}
 
     yield _Variant("leading term", None, norm, share, without(removed))
-    for seed in range(seeds):
+    for seed in seeds:
         random = torch.randn(own.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
         yield _Variant("random", seed, norm, share, without(random * (norm / float(random.norm()))))
 

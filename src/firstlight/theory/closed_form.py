@@ -6,18 +6,22 @@ Beside it stand models that need no training either: equal probabilities, unigra
 """
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from jaxtyping import Int64
 
 from firstlight.report.progress import Advance
-from firstlight.theory.leading import LeadingTerms
+from firstlight.theory.leading import LeadingTerms, Order, leading_terms_along
 from firstlight.theory.passes import mean_loss
+from firstlight.theory.trained import layers_of, lr_of, weights_at
 
 if TYPE_CHECKING:
     from firstlight.corpus import Corpus
+    from firstlight.runs import Run
     from firstlight.statistics import Statistics
 
 
@@ -46,7 +50,38 @@ def baselines(stats: "Statistics") -> Baselines:
     return Baselines(math.log(len(stats.vocabulary)), -float(following @ np.log(following)), bigram)
 
 
-def closed_form_loss(terms: LeadingTerms, corpus: "Corpus", windows: np.ndarray, advance: Advance) -> float:
+def compare_losses(
+    run: "Run",
+    stats: "Statistics",
+    corpus: "Corpus",
+    steps: Sequence[int],
+    windows: Int64[np.ndarray, " window"],
+    order: Order,
+    advance: Advance,
+) -> list[dict[str, Any]]:
+    """Return for each checkpoint the losses of the trained model, the closed form, and the models that count.
+
+    Arguments:
+        run: the training.
+        stats: of its corpus.
+        corpus: that corpus.
+        steps: of the checkpoints.
+        windows: what the first two are measured on.
+        order: of the predicted output weight.
+        advance: told of windows read.
+    """
+    counted, rows = asdict(baselines(stats)), []
+    predictions = leading_terms_along(stats, steps, lr=lr_of(run), layers=layers_of(run), order=order)
+    for step, terms in zip(steps, predictions, strict=True):
+        trained = mean_loss(weights_at(run, step), corpus, windows, advance)
+        closed = closed_form_loss(terms, corpus, windows, advance)
+        rows.append({"step": step, "s_eta": step * lr_of(run), "trained": trained, "closed_form": closed, **counted})
+    return rows
+
+
+def closed_form_loss(
+    terms: LeadingTerms, corpus: "Corpus", windows: Int64[np.ndarray, " window"], advance: Advance
+) -> float:
     """Return the mean cross-entropy of the reference model with predicted weights.
 
     Arguments:

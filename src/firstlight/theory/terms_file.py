@@ -15,6 +15,7 @@ from typing import BinaryIO
 import numpy as np
 
 from firstlight.errors import FirstlightError
+from firstlight.theory.agreement import Comparison
 from firstlight.theory.leading import LeadingTerms, check_range, rounded
 from firstlight.theory.terms import Kind, kind_of
 
@@ -22,8 +23,8 @@ _DTYPES = {"float32": "F32", "float64": "F64"}
 _COPY_BYTES = 2**24
 
 
-def write_terms(terms: LeadingTerms, path: Path, metadata: Mapping[str, str]) -> None:
-    """Write predicted weights; the file appears when it is whole.
+def write_terms(terms: LeadingTerms, path: Path, metadata: Mapping[str, str]) -> dict[str, float]:
+    """Write predicted weights and return their norms; the file appears when it is whole.
 
     Arguments:
         terms: the weights.
@@ -42,8 +43,9 @@ def write_terms(terms: LeadingTerms, path: Path, metadata: Mapping[str, str]) ->
     try:
         with temporary.open("wb+") as file:
             file.write(header)
-            _write_tensors(terms, file, len(header), places)
+            norms = _write_tensors(terms, file, len(header), places)
         temporary.replace(path)
+        return norms
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -62,20 +64,26 @@ def _header(terms: LeadingTerms, metadata: Mapping[str, str]) -> tuple[bytes, di
     return struct.pack("<Q", len(text)) + text, places
 
 
-def _write_tensors(terms: LeadingTerms, file: BinaryIO, base: int, places: dict[str, tuple[int, int]]) -> None:
-    written: dict[Kind, int] = {}
+def _write_tensors(
+    terms: LeadingTerms, file: BinaryIO, base: int, places: dict[str, tuple[int, int]]
+) -> dict[str, float]:
+    written: dict[Kind, str] = {}
+    norms: dict[str, float] = {}
     for name, (start, stop) in places.items():
-        kind = kind_of(name)
-        if kind in written:
+        first = written.setdefault(kind_of(name), name)
+        if first != name:
             # Every layer has the same prediction: copied, not computed again.
-            _copy(file, base + written[kind], base + start, stop - start)
+            _copy(file, base + places[first][0], base + start, stop - start)
+            norms[name] = norms[first]
             continue
-        written[kind] = start
-        largest = 0.0
+        comparison, largest = Comparison(), 0.0
         for _, block in terms.blocks(name):
             largest = max(largest, float(np.abs(block).max()))
+            comparison.add(block, block)
             file.write(np.ascontiguousarray(rounded(block, terms.dtype)).tobytes())
         check_range(terms, name, largest)
+        norms[name] = comparison.result().norm
+    return norms
 
 
 def _copy(file: BinaryIO, source: int, target: int, size: int) -> None:

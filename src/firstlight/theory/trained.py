@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firstlight.errors import FirstlightError
@@ -10,6 +11,7 @@ from firstlight.theory.bounds import Setting
 if TYPE_CHECKING:
     import torch
 
+    from firstlight.corpus import Corpus
     from firstlight.runs import Run
     from firstlight.statistics import Statistics
 
@@ -29,18 +31,71 @@ def is_full_batch(run: "Run") -> bool:
     return bool(run.settings["batch_size"] == "full")
 
 
-def check_belongs(run: "Run", stats: "Statistics") -> None:
-    """Raise an error unless the statistics are of exactly the corpus the run was trained on."""
+def check_belongs(run: "Run", stats: "Statistics", same_corpus: bool = True) -> None:
+    """Raise an error unless the statistics are of exactly the corpus the run was trained on.
+
+    Arguments:
+        run: the training.
+        stats: the statistics.
+        same_corpus: False allows another corpus of as many tokens, such as the first batch alone.
+    """
     if run.manifest["kind"] != "reference":
         raise FirstlightError(f"{run.path}: a run of kind {run.manifest['kind']!r}, expected one of `firstlight train`")
-    corpus = run.manifest["provenance"]["corpus"]
-    counted = [member["fingerprint"] for member in stats.facts["corpora"]]
-    if counted != [corpus["fingerprint"]]:
-        members = ", ".join(member["path"] for member in stats.facts["corpora"])
+    settings, facts = run.settings, stats.facts
+    for name, own, theirs in (
+        ("tokens in the vocabulary", settings["vocabulary"], facts["vocabulary_size"]),
+        ("positions in a window", settings["window"], facts["window"]),
+    ):
+        if own != theirs:
+            raise FirstlightError(f"{stats.path}: {theirs:,} {name}, but {own:,} in {run.path}")
+    if not same_corpus:
+        return
+    members = ", ".join(member["path"] for member in facts["corpora"])
+    if [member["fingerprint"] for member in facts["corpora"]] != [settings["corpus"]]:
+        corpus = run.manifest["provenance"]["corpus"]["path"]
         raise FirstlightError(
-            f"{stats.path}: statistics of {members}, but {run.path} was trained on {corpus['path']}, whose content is "
-            "another; expected statistics of that corpus and no other"
+            f"{stats.path}: statistics of {members}, but {run.path} was trained on {corpus}, whose content is another; "
+            "expected statistics of that corpus alone"
         )
+    if settings["windows"] != facts["windows"]:
+        raise FirstlightError(
+            f"{stats.path}: statistics of {facts['windows']:,} windows of {members}, but {run.path} was trained on the "
+            f"first {settings['windows']:,}; expected statistics of those alone"
+        )
+
+
+def corpus_of(run: "Run", path: Path | None = None) -> "Corpus":
+    """Open the corpus a run was trained on, or raise an error if it is gone or has changed.
+
+    Arguments:
+        run: the training.
+        path: where the corpus is now, if not where it was.
+    """
+    from firstlight.corpus import open_corpus
+
+    corpus = open_corpus(path or run.manifest["provenance"]["corpus"]["path"])
+    if corpus.fingerprint != run.settings["corpus"]:
+        raise FirstlightError(f"{corpus.path}: not the corpus {run.path} was trained on: its content is another")
+    return corpus
+
+
+def caveats(run: "Run", stats: "Statistics") -> list[str]:
+    """Return what stands between this run and what the theory speaks about, in words."""
+    settings, found = run.settings, []
+    if settings["batch_size"] != "full":
+        found.append(
+            f"trained on batches of {settings['batch_size']:,} windows, not on the whole corpus each step; "
+            "losses are those of single batches"
+        )
+    if settings["init"] != "zero":
+        found.append(f"started from Gaussian weights (v = {settings['init_scale']:g}), not from zero")
+    if [member["fingerprint"] for member in stats.facts["corpora"]] != [settings["corpus"]]:
+        found.append("the statistics are not of the corpus the run was trained on")
+    if not has_full_windows(stats):
+        found.append("some windows are short, which the theorems leave out; the formulas hold with NT positions")
+    if run.manifest["status"] != "finished":
+        found.append(f"the run is {run.manifest['status']}")
+    return found
 
 
 def setting_of(run: "Run", stats: "Statistics") -> Setting:

@@ -101,18 +101,20 @@ def verify(
     *,
     order: Order = "leading",
     checkpoints: Sequence[int] | None = None,
+    same_corpus: bool = True,
     show_progress: bool = False,
 ) -> Verification:
     """Compare every weight at every checkpoint of a run with its prediction from the statistics of its corpus.
 
     Arguments:
         run: the training, see `open_run`.
-        stats: of exactly the corpus it was trained on.
+        stats: of the corpus it was trained on.
         order: of the predicted output weight, as in `leading_terms`.
         checkpoints: steps of the checkpoints to look at; all when None.
+        same_corpus: False allows statistics of another corpus of as many tokens.
         show_progress: whether to show a bar on stderr.
     """
-    check_belongs(run, stats)
+    check_belongs(run, stats, same_corpus)
     setting, steps = setting_of(run, stats), chosen_checkpoints(run, checkpoints)
     theorem, losses, rows = theorem_for(setting), recorded_losses(run), []
     predictions = leading_terms_along(stats, steps, lr=lr_of(run), layers=layers_of(run), order=order)

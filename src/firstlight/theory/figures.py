@@ -1,0 +1,102 @@
+"""The plots of a verification: cosines, what is missing from 1, losses, and deviations beside their bounds."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from firstlight.report.plots import Axis, Bars, Line, Mark, bar_plot, line_plot
+from firstlight.theory.ablation import AblationRow
+from firstlight.theory.bounds import Theorem
+from firstlight.theory.spread import Range, SpreadRow
+from firstlight.theory.terms import Kind, kind_of, layer_of
+from firstlight.theory.truncation import TruncationRow
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_COLOURS: dict[Kind, int] = {"output": 0, "value": 1, "attention": 2, "position": 3}
+_TIME = Axis("s·η", log=True)
+
+
+def verification_figures(rows: Sequence[SpreadRow], theorem: Theorem) -> dict[str, "Figure"]:
+    """Return the plots of a verification by the names of their files."""
+    marks = [Mark(theorem.limit, f"proved until {theorem.limit:.3g}")] if theorem.applies else []
+    weights = list(dict.fromkeys(row.weight for row in rows))
+    # Layers have one bound in common, so a line a kind is enough there.
+    bounds = [w for w in weights if layer_of(w) in (None, 0)]
+    return {
+        "cosine": line_plot(
+            "Cosine of trained weights and their prediction", _TIME, Axis("cosine"),
+            [_line(rows, weight, "cosine") for weight in weights], marks,
+        ),
+        "gap": line_plot(
+            "What the cosine lacks of 1", _TIME, Axis("1 − cosine", log=True),
+            [_gap(_line(rows, weight, "cosine")) for weight in weights], marks,
+        ),
+        "relative_error": line_plot(
+            "Size of the deviation over that of the prediction", _TIME, Axis("relative error", log=True),
+            [_line(rows, weight, "relative_error") for weight in weights], marks,
+        ),
+        "bounds": line_plot(
+            f"Deviation, and what theorem {theorem.name} bounds it by", _TIME, Axis("Frobenius norm", log=True),
+            [_line(rows, weight, "deviation") for weight in weights] + [_bound(rows, weight) for weight in bounds],
+            marks,
+        ),
+        "loss": line_plot("Loss", _TIME, Axis("loss (nats)"), [_line(rows, weights[0], "loss", "loss")], marks),
+    }  # fmt: skip
+
+
+def truncation_figure(rows: Sequence[TruncationRow]) -> "Figure":
+    """Return the plot of what leading terms of gradients neglect."""
+    weights = list(dict.fromkeys(row.weight for row in rows))
+    lines = []
+    for weight in weights:
+        own = [row for row in rows if row.weight == weight]
+        lines.append(
+            Line(
+                weight, [row.s_eta for row in own], [row.share for row in own],
+                colour=_COLOURS[kind_of(weight)], dash=layer_of(weight) or 0,
+            )
+        )  # fmt: skip
+    return line_plot("Share of the gradient that its leading term neglects", _TIME, Axis("share", log=True), lines)
+
+
+def ablation_figure(rows: Sequence[AblationRow]) -> "Figure":
+    """Return the plot of what removing leading terms, and random directions, does to the loss."""
+    weights = [row.weight for row in rows if row.removed == "leading term"]
+    own = {row.weight: row.loss_change for row in rows if row.removed == "leading term"}
+    controls = [[row.loss_change for row in rows if row.weight == w and row.removed == "random"] for w in weights]
+    groups = [Bars("leading term", [own[weight] for weight in weights])]
+    if any(controls):
+        middle = [sorted(values)[len(values) // 2] for values in controls]
+        groups.append(
+            Bars("random direction of the same norm", middle, list(map(min, controls)), list(map(max, controls)), 1)
+        )
+    return bar_plot("Change of the loss when a part of one weight is removed", weights, Axis("nats"), groups)
+
+
+def _line(rows: Sequence[SpreadRow], weight: str, what: str, name: str | None = None) -> Line:
+    own = [row for row in rows if row.weight == weight]
+    ranges: list[Range] = [getattr(row, what) for row in own]
+    banded = any(row.runs > 1 for row in own)
+    return Line(
+        name or weight,
+        [row.s_eta for row in own],
+        [each.middle for each in ranges],
+        [each.low for each in ranges] if banded else (),
+        [each.high for each in ranges] if banded else (),
+        _COLOURS[kind_of(weight)],
+        layer_of(weight) or 0,
+    )
+
+
+def _gap(line: Line) -> Line:
+    def lacking(values: Sequence[float | None]) -> list[float | None]:
+        return [None if value is None else 1 - value for value in values]
+
+    return Line(line.name, line.x, lacking(line.y), lacking(line.high), lacking(line.low), line.colour, line.dash)
+
+
+def _bound(rows: Sequence[SpreadRow], weight: str) -> Line:
+    own = [row for row in rows if row.weight == weight and row.bound is not None]
+    kind = kind_of(weight)
+    return Line(f"bound, {kind}", [row.s_eta for row in own], [row.bound for row in own], colour=_COLOURS[kind], dash=4)

@@ -1,0 +1,185 @@
+"""What `verify` and `ablate` leave behind: rows as Parquet and JSON, plots as PNG, and one page to read."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firstlight.files import write_atomically, write_json
+from firstlight.report.page import Section, Table, write_page
+from firstlight.report.plots import write_png
+from firstlight.theory.ablation import AblationRow
+from firstlight.theory.bounds import statement
+from firstlight.theory.figures import ablation_figure, truncation_figure, verification_figures
+from firstlight.theory.spread import spread
+from firstlight.theory.tables import ablation_table, bound_table, checkpoint_table, horizon_table, truncation_table
+from firstlight.theory.truncation import TruncationRow
+from firstlight.theory.verification import Verification
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that was measured of some runs, which differ in their seed alone.
+
+    Attributes:
+        runs: their folders.
+        settings: what was asked for.
+        verifications: one of each run.
+        truncation: of the first run, or nothing.
+        closed_form: losses of the first run, of the closed form and of counting models, or nothing.
+        notes: what stands between the runs and the theory, in words.
+    """
+
+    runs: Sequence[str]
+    settings: Mapping[str, Any]
+    verifications: Sequence[Verification]
+    truncation: Sequence[TruncationRow]
+    closed_form: Sequence[Mapping[str, Any]]
+    notes: Sequence[str]
+
+    def document(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        from firstlight.theory.bounds import as_document
+
+        pairs = list(zip(self.runs, self.verifications, strict=True))
+        document: dict[str, Any] = {
+            "runs": list(self.runs),
+            "settings": dict(self.settings),
+            "theorem": as_document(self.verifications[0].theorem),
+            "notes": list(self.notes),
+            "rows": [{"run": run, **asdict(row)} for run, found in pairs for row in found.rows],
+            "horizons": [{"run": run, **asdict(each)} for run, found in pairs for each in found.horizons],
+        }
+        if len(self.runs) > 1:
+            document["spread"] = [asdict(row) for row in spread([found.rows for _, found in pairs])]
+        if self.truncation:
+            document["truncation"] = [asdict(row) for row in self.truncation]
+        if self.closed_form:
+            document["closed_form"] = [dict(row) for row in self.closed_form]
+        return document
+
+
+def write_findings(folder: Path, findings: Findings, plots: bool, interactive: bool) -> list[Path]:
+    """Write all that was found and return the files.
+
+    Arguments:
+        folder: where.
+        findings: what was measured.
+        plots: whether to draw plots and the page.
+        interactive: whether figures on the page zoom and tell values.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    document = findings.document()
+    written = [folder / "verify.json"]
+    write_json(written[0], document)
+    for name in ("rows", "spread", "truncation"):
+        if name in document:
+            _write_rows(folder / f"{name}.parquet", document[name])
+            written.append(folder / f"{name}.parquet")
+    if not plots:
+        return written
+    theorem, together = findings.verifications[0].theorem, spread([found.rows for found in findings.verifications])
+    figures = verification_figures(together, theorem)
+    if findings.truncation:
+        figures["truncation"] = truncation_figure(findings.truncation)
+    written += _draw(folder, figures)
+    write_page(
+        folder / "report.html", "Trained weights and their prediction", _sections(findings, figures), interactive
+    )
+    return [*written, folder / "report.html"]
+
+
+def write_ablation(
+    folder: Path, settings: Mapping[str, Any], rows: Sequence[AblationRow], plots: bool, interactive: bool
+) -> list[Path]:
+    """Write all that an ablation found and return the files; arguments as in `write_findings`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "ablation.json", ablation_document(settings, rows))
+    _write_rows(folder / "ablation.parquet", [asdict(row) for row in rows])
+    written = [folder / "ablation.json", folder / "ablation.parquet"]
+    if not plots:
+        return written
+    figure = ablation_figure(rows)
+    written += _draw(folder, {"ablation": figure})
+    sections = [
+        Section("One weight without its leading term", [ablation_note(settings)], [figure], [ablation_table(rows)]),
+        _settings(settings),
+    ]
+    write_page(folder / "ablation.html", "What leading terms are worth", sections, interactive)
+    return [*written, folder / "ablation.html"]
+
+
+def ablation_document(settings: Mapping[str, Any], rows: Sequence[AblationRow]) -> dict[str, Any]:
+    """Return what `ablate --json` prints."""
+    return {"settings": dict(settings), "rows": [asdict(row) for row in rows]}
+
+
+def ablation_note(settings: Mapping[str, Any]) -> str:
+    """Return what an ablation measured, in words."""
+    return (
+        f"step {settings['step']:,}, on {settings['windows']:,} of {settings['corpus_windows']:,} windows; one weight "
+        f"loses its projection on its leading term, or as much of a random direction ({settings['seeds']} seeds)"
+    )
+
+
+def closed_form_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the losses of the trained model, the closed form and models that count."""
+    cells = [[row["step"], f"{row['s_eta']:.4g}", *(f"{row[name]:.4f}" for name in list(row)[2:])] for row in rows]
+    return Table([name.replace("_", " ") for name in rows[0]], cells, "r" * len(rows[0]))
+
+
+def _sections(findings: Findings, figures: Mapping[str, "Figure"]) -> list[Section]:
+    first = findings.verifications[0]
+    together = spread([found.rows for found in findings.verifications])
+    sections = [
+        Section("What is proved", [*statement(first.theorem), *findings.notes]),
+        Section(
+            "How far the prediction carries",
+            [] if len(findings.runs) == 1 else [f"lines are the middle of {len(findings.runs)} seeds, bands the range"],
+            [figures[name] for name in ("cosine", "gap", "loss")],
+            [horizon_table(first.horizons), checkpoint_table(together)],
+        ),
+        Section(
+            "Deviations and bounds", [], [figures["bounds"], figures["relative_error"]],
+            [bound_table(together, first.theorem)],
+        ),
+    ]  # fmt: skip
+    if findings.truncation:
+        tables = [truncation_table(findings.truncation)]
+        sections.append(Section("What the leading terms of the gradients neglect", [], [figures["truncation"]], tables))
+    if findings.closed_form:
+        tables = [closed_form_table(findings.closed_form)]
+        sections.append(Section("The closed form as a language model", ["losses in nats"], [], tables))
+    return [*sections, _settings(findings.settings)]
+
+
+def _settings(settings: Mapping[str, Any]) -> Section:
+    return Section("Settings", tables=[Table(["setting", "value"], [[n, str(v)] for n, v in settings.items()])])
+
+
+def _draw(folder: Path, figures: Mapping[str, "Figure"]) -> list[Path]:
+    paths = {folder / f"{name}.png": figure for name, figure in figures.items()}
+    write_png(paths)
+    return list(paths)
+
+
+def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as Parquet; a range becomes three columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    flat = [
+        {
+            (name if part is None else f"{name}_{part}"): inner
+            for name, value in row.items()
+            for part, inner in (value.items() if isinstance(value, dict) else [(None, value)])
+        }
+        for row in rows
+    ]
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(flat), buffer)
+    write_atomically(path, buffer.getvalue())

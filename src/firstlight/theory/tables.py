@@ -1,0 +1,121 @@
+"""The tables of a verification and of an ablation, for the terminal and for the page."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from firstlight.report.page import Table
+from firstlight.theory.ablation import AblationRow
+from firstlight.theory.bounds import Theorem
+from firstlight.theory.spread import SpreadRow
+from firstlight.theory.truncation import TruncationRow
+from firstlight.theory.verification import THRESHOLDS, Horizon, Row
+
+
+def checkpoint_table(rows: Sequence[SpreadRow]) -> Table:
+    """Return a line for each checkpoint: the loss and the cosine of each weight, the middle one of several runs."""
+    weights = list(dict.fromkeys(row.weight for row in rows))
+    cells = []
+    for step in dict.fromkeys(row.step for row in rows):
+        own = {row.weight: row for row in rows if row.step == step}
+        first = own[weights[0]]
+        loss = "" if first.loss.middle is None else f"{first.loss.middle:.4f}"
+        cells.append([step, f"{first.s_eta:.4g}", loss, *(cosine_text(own[w].cosine.middle) for w in weights)])
+    header = ["step", "s*lr", "loss", *weights]
+    return Table(header, cells, "r" * len(header))
+
+
+def row_table(rows: Sequence[Row]) -> Table:
+    """Return every row as it is."""
+    header = ["step", "s_eta", "weight", "loss", "cosine", "relative_error", "deviation", "bound", "proved", "within"]
+    cells = [
+        [
+            row.step, row.s_eta, row.weight, _known(row.loss), cosine_text(row.cosine), _known(row.relative_error),
+            row.deviation, _known(row.bound), _yes(row.in_proved_range), _yes(row.within_bound),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return Table(header, cells, "rrlrrrrrll")
+
+
+def bound_table(rows: Sequence[SpreadRow], theorem: Theorem) -> Table:
+    """Return the largest deviations beside bounds: at the end of the proved range, and at the last checkpoint."""
+    steps = sorted({row.step for row in rows if row.step > 0})
+    proved = [step for step in steps if theorem.in_proved_range(step)]
+    shown = {*proved[-1:], *steps[-1:]}
+    cells = [
+        [
+            row.step, row.weight, _known(row.relative_error.high), _known(row.deviation.high), _known(row.bound),
+            _yes(theorem.in_proved_range(row.step)), _yes(_within(row)),
+        ]
+        for row in rows
+        if row.step in shown
+    ]  # fmt: skip
+    header = ["step", "weight", "relative error", "deviation", "bound", "proved range", "within"]
+    return Table(header, cells, "rlrrrll")
+
+
+def horizon_table(horizons: Sequence[Horizon]) -> Table:
+    """Return for each weight the s*lr up to which its cosine stays above each threshold."""
+    cells = []
+    for weight in dict.fromkeys(each.weight for each in horizons):
+        own = {each.threshold: each for each in horizons if each.weight == weight}
+        cells.append([weight, *(_horizon_text(own[threshold]) for threshold in THRESHOLDS)])
+    return Table(["cosine above", *(f"{threshold:g}" for threshold in THRESHOLDS)], cells, "l")
+
+
+def truncation_table(rows: Sequence[TruncationRow]) -> Table:
+    """Return gradients, their leading terms, and what is neglected."""
+    cells = [
+        [row.step, f"{row.s_eta:.4g}", row.weight, row.gradient, row.leading, row.neglected, _known(row.share)]
+        for row in rows
+    ]
+    return Table(["step", "s*lr", "weight", "gradient", "leading term", "neglected", "share"], cells, "rrlrrrr")
+
+
+def ablation_table(rows: Sequence[AblationRow]) -> Table:
+    """Return a line for each weight: without its leading term, and without a random direction (least to largest)."""
+    cells = []
+    for row in rows:
+        if row.removed == "random":
+            continue
+        controls = [each for each in rows if each.weight == row.weight and each.removed == "random"]
+        changes = _from_to([each.loss_change for each in controls], "+.4f")
+        divergences = _from_to([each.kl for each in controls], ".3g")
+        own = [f"{row.share:.3f}", f"{row.loss:.4f}", f"{row.loss_change:+.4f}", f"{row.kl:.3g}"]
+        cells.append([row.weight, *own, changes, divergences])
+    header = ["weight", "share removed", "loss", "change", "KL", "random: change", "random: KL"]
+    return Table(header, cells, "lrrrrrr")
+
+
+def cosine_text(cosine: float | None) -> str:
+    """Write a cosine so that what it lacks of 1 can be read."""
+    if cosine is None:
+        return "-"
+    lacking = 1 - cosine
+    return f"{cosine:.4f}" if lacking > 1e-4 else f"1-{max(lacking, 0):.0e}"
+
+
+def _within(row: SpreadRow) -> bool | None:
+    if row.bound is None or row.deviation.high is None:
+        return None
+    return row.deviation.high <= row.bound
+
+
+def _known(value: float | None) -> Any:
+    return "-" if value is None else value
+
+
+def _yes(value: bool | None) -> str:
+    return {True: "yes", False: "NO", None: "-"}[value]
+
+
+def _horizon_text(horizon: Horizon) -> str:
+    if horizon.step is None:
+        return "never"
+    notes = [f"step {horizon.step:,}"]
+    notes += ["still above at the last checkpoint"] * horizon.censored + ["not throughout"] * horizon.dipped
+    return f"{horizon.s_eta:.4g} ({'; '.join(notes)})"
+
+
+def _from_to(values: Sequence[float], form: str) -> str:
+    return f"{min(values):{form}} to {max(values):{form}}" if values else ""
