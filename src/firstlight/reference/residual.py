@@ -64,7 +64,7 @@ class Residual:
         W_O = self._leaves["W_O"]
         logits = self._rows(W_O, x) + R @ W_O
         losses = functional.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), reduction="none")
-        return losses.masked_fill(~batch.valid.flatten(), 0).sum()
+        return losses.masked_fill(~batch.valid.flatten(), 0).sum(dtype=torch.float64)
 
     def _rows(self, matrix: Tensor, index: Tensor) -> Tensor:
         return self._look_up(matrix.detach(), matrix.grad, index)
