@@ -18,7 +18,7 @@ Row = dict[str, int | float]
 def write_metrics(path: Path, rows: Sequence[Row]) -> None:
     """Write all rows atomically."""
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(rows)), buffer)
+    pq.write_table(pa.Table.from_pylist(list(rows)), buffer, write_page_checksum=True)
     write_atomically(path, buffer.getvalue())
 
 
@@ -35,7 +35,7 @@ def read_columns(path: Path) -> dict[str, np.ndarray]:
 
 def _table(path: Path) -> Any:
     try:
-        return pq.read_table(path)
+        return pq.read_table(path, page_checksum_verification=True)
     except FileNotFoundError:
         raise FirstlightError(f"{path}: not found; no step has been recorded") from None
     except (pa.ArrowException, OSError) as error:
