@@ -162,7 +162,14 @@ def _print(findings: "Findings", every_row: bool) -> None:
     from firstlight.theory.bounds import statement
     from firstlight.theory.report import closed_form_table
     from firstlight.theory.spread import spread
-    from firstlight.theory.tables import bound_table, checkpoint_table, horizon_table, row_table, truncation_table
+    from firstlight.theory.tables import (
+        bound_table,
+        checkpoint_table,
+        horizon_notes,
+        horizon_table,
+        row_table,
+        truncation_table,
+    )
 
     first = findings.verifications[0]
     together = spread([found.rows for found in findings.verifications])
@@ -173,7 +180,8 @@ def _print(findings: "Findings", every_row: bool) -> None:
         seeds = f", the middle of {len(findings.runs)} seeds" if len(findings.runs) > 1 else ""
         _print_table(checkpoint_table(together), f"cosine of each weight and its prediction{seeds}\n")
     print()
-    _print_table(horizon_table(first.horizons), "s*lr up to which the cosine stays above\n")
+    _print_table(horizon_table(first.horizons), "s*lr of the last checkpoint with a cosine above\n")
+    print("\n".join(horizon_notes(first.horizons)))
     print()
     _print_table(bound_table(together, first.theorem))
     if findings.truncation:

@@ -17,6 +17,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 WIDTH, HEIGHT = 900, 460
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 _GRID = "#e6e6e6"
+_LEGEND_LINE = 30  # a legend that is higher than its plot cannot be read to its end
 
 Number = float | None
 
@@ -192,16 +193,28 @@ def fragment(figure: "Figure", identity: str) -> str:
 
 def _styled(figure: "Figure", title: str, x: Axis, y: Axis) -> "Figure":
     figure.update_layout(
-        template="none", width=WIDTH, height=HEIGHT, font={"family": _FONT, "size": 14, "color": "#222222"},
+        template="none",
+        width=WIDTH,
+        height=max(HEIGHT, 110 + _LEGEND_LINE * len(figure.data)),
+        font={"family": _FONT, "size": 14, "color": "#222222"},
         title={"text": title, "x": 0.01, "xanchor": "left", "font": {"size": 17}},
-        margin={"l": 80, "r": 20, "t": 60, "b": 70}, plot_bgcolor="white", paper_bgcolor="white",
-        legend={"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "font": {"size": 13}}, hovermode="closest",
-    )  # fmt: skip
-    for axis, update in ((x, figure.update_xaxes), (y, figure.update_yaxes)):
+        margin={"l": 80, "r": 20, "t": 60, "b": 70},
+        plot_bgcolor="white",
+        paper_bgcolor="white",
+        legend={"x": 1.01, "y": 1, "yanchor": "top", "font": {"size": 13}, "itemwidth": 45},
+        hovermode="closest",
+    )
+    for axis, name, update in ((x, "x", figure.update_xaxes), (y, "y", figure.update_yaxes)):
         update(
-            title={"text": axis.title}, gridcolor=_GRID, linecolor="#888888", zeroline=False, showline=True,
-            ticks="outside", automargin=True, **_scale(axis, _values(figure, "x" if axis is x else "y")),
-        )  # fmt: skip
+            title={"text": axis.title, "standoff": 14},
+            gridcolor=_GRID,
+            linecolor="#888888",
+            zeroline=False,
+            showline=True,
+            ticks="outside",
+            automargin=True,
+            **_scale(axis, _values(figure, name)),
+        )
     return figure
 
 
@@ -214,8 +227,12 @@ def _scale(axis: Axis, values: Sequence[Any]) -> dict[str, Any]:
     if axis.log:
         ends = axis.between or [value for value in values if value is not None] or [1.0]
         decades = math.log10(max(ends)) - math.log10(min(ends))
-        # Powers of ten only, and few: labels run into each other.
-        settings |= {"type": "log", "dtick": max(1, math.ceil(decades / 8)), "exponentformat": "power"}
+        settings |= {"type": "log", "exponentformat": "power", "dtick": max(1, math.ceil(decades / 8))}
+        if decades <= 2.5:
+            # Written out, for plotly writes 5 for 0.5, 5 and 50 alike.
+            lowest = math.floor(math.log10(min(ends)))
+            places = [digit * 10.0**power for power in range(lowest, lowest + 5) for digit in (1, 2, 5)]
+            settings |= {"tickvals": places, "ticktext": [f"{place:g}" for place in places]}
     if axis.between:
         settings["range"] = [math.log10(end) for end in axis.between] if axis.log else list(axis.between)
     return settings

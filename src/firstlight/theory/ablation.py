@@ -12,8 +12,8 @@ from firstlight.reference.model import Batch, logits, windows_at_a_time
 from firstlight.report.progress import Advance, progress
 from firstlight.theory.directions import Directions
 from firstlight.theory.passes import Weights, batches, spread_windows
-from firstlight.theory.terms import kind_of
-from firstlight.theory.trained import check_belongs, chosen_checkpoints, weights_at
+from firstlight.theory.terms import kind_of, weight_names
+from firstlight.theory.trained import check_belongs, chosen_checkpoints, layers_of, weights_at
 
 if TYPE_CHECKING:
     from firstlight.corpus import Corpus
@@ -89,7 +89,7 @@ def ablate(
     with progress("ablations", passes * len(chosen), "windows", show_progress) as advance:
         ((loss, _),) = _measured(weights, [weights], corpus, chosen, advance)
         rows.append(AblationRow("none", "nothing", None, 0.0, 0.0, loss, 0.0, 0.0))
-        for name in weights:
+        for name in weight_names(layers_of(run)):
             variants = list(_variants(name, weights, directions, range(seed, seed + seeds)))
             results = _measured(weights, [variant.weights for variant in variants], corpus, chosen, advance)
             rows += [

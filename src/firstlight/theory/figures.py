@@ -1,6 +1,7 @@
 """The plots of a verification: cosines, what is missing from 1, losses, and deviations beside their bounds."""
 
 from collections.abc import Sequence
+from statistics import median
 from typing import TYPE_CHECKING
 
 from firstlight.report.plots import Axis, Bars, Line, Mark, bar_plot, line_plot
@@ -60,18 +61,22 @@ def truncation_figure(rows: Sequence[TruncationRow]) -> "Figure":
     return line_plot("Share of the gradient that its leading term neglects", _TIME, Axis("share", log=True), lines)
 
 
-def ablation_figure(rows: Sequence[AblationRow]) -> "Figure":
-    """Return the plot of what removing leading terms, and random directions, does to the loss."""
-    weights = [row.weight for row in rows if row.removed == "leading term"]
-    own = {row.weight: row.loss_change for row in rows if row.removed == "leading term"}
-    controls = [[row.loss_change for row in rows if row.weight == w and row.removed == "random"] for w in weights]
-    groups = [Bars("leading term", [own[weight] for weight in weights])]
+def ablation_figures(rows: Sequence[AblationRow]) -> dict[str, "Figure"]:
+    """Return the plots of what removing leading terms, and random directions, does to the loss and the output."""
+    return {
+        "ablation": _ablation_bars(rows, "loss_change", "Change of the loss without a part of one weight", False),
+        "ablation_kl": _ablation_bars(rows, "kl", "KL divergence of the output without a part of one weight", True),
+    }
+
+
+def _ablation_bars(rows: Sequence[AblationRow], what: str, title: str, log: bool) -> "Figure":
+    own = {row.weight: float(getattr(row, what)) for row in rows if row.removed == "leading term"}
+    groups = [Bars("leading term", list(own.values()))]
+    controls = [[getattr(row, what) for row in rows if row.weight == w and row.removed == "random"] for w in own]
     if any(controls):
-        middle = [sorted(values)[len(values) // 2] for values in controls]
-        groups.append(
-            Bars("random direction of the same norm", middle, list(map(min, controls)), list(map(max, controls)), 1)
-        )
-    return bar_plot("Change of the loss when a part of one weight is removed", weights, Axis("nats"), groups)
+        middle, low, high = ([each(values) for values in controls] for each in (median, min, max))
+        groups.append(Bars("random, same norm", middle, low, high, 1))
+    return bar_plot(title, list(own), Axis("nats", log=log), groups)
 
 
 def _line(rows: Sequence[SpreadRow], weight: str, what: str, name: str | None = None) -> Line:

@@ -11,9 +11,16 @@ from firstlight.report.page import Section, Table, write_page
 from firstlight.report.plots import write_png
 from firstlight.theory.ablation import AblationRow
 from firstlight.theory.bounds import statement
-from firstlight.theory.figures import ablation_figure, truncation_figure, verification_figures
+from firstlight.theory.figures import ablation_figures, truncation_figure, verification_figures
 from firstlight.theory.spread import spread
-from firstlight.theory.tables import ablation_table, bound_table, checkpoint_table, horizon_table, truncation_table
+from firstlight.theory.tables import (
+    ablation_table,
+    bound_table,
+    checkpoint_table,
+    horizon_notes,
+    horizon_table,
+    truncation_table,
+)
 from firstlight.theory.truncation import TruncationRow
 from firstlight.theory.verification import Verification
 
@@ -103,10 +110,11 @@ def write_ablation(
     written = [folder / "ablation.json", folder / "ablation.parquet"]
     if not plots:
         return written
-    figure = ablation_figure(rows)
-    written += _draw(folder, {"ablation": figure})
+    figures = ablation_figures(rows)
+    written += _draw(folder, figures)
+    drawn, tables = list(figures.values()), [ablation_table(rows)]
     sections = [
-        Section("One weight without its leading term", [ablation_note(settings)], [figure], [ablation_table(rows)]),
+        Section("One weight without its leading term", [ablation_note(settings)], drawn, tables),
         _settings(settings),
     ]
     write_page(folder / "ablation.html", "What leading terms are worth", sections, interactive)
@@ -135,11 +143,12 @@ def closed_form_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 def _sections(findings: Findings, figures: Mapping[str, "Figure"]) -> list[Section]:
     first = findings.verifications[0]
     together = spread([found.rows for found in findings.verifications])
+    signs = horizon_notes(first.horizons)
     sections = [
         Section("What is proved", [*statement(first.theorem), *findings.notes]),
         Section(
             "How far the prediction carries",
-            [] if len(findings.runs) == 1 else [f"lines are the middle of {len(findings.runs)} seeds, bands the range"],
+            [*(f"lines: the middle of {len(findings.runs)} seeds; bands: all" for _ in findings.runs[1:2]), *signs],
             [figures[name] for name in ("cosine", "gap", "loss")],
             [horizon_table(first.horizons), checkpoint_table(together)],
         ),

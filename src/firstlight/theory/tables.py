@@ -30,7 +30,7 @@ def row_table(rows: Sequence[Row]) -> Table:
     cells = [
         [
             row.step, row.s_eta, row.weight, _known(row.loss), cosine_text(row.cosine), _known(row.relative_error),
-            row.deviation, _known(row.bound), _yes(row.in_proved_range), _yes(row.within_bound),
+            row.deviation, _known(row.bound), _yes(row.in_proved_range), _within(row.within_bound),
         ]
         for row in rows
     ]  # fmt: skip
@@ -45,7 +45,7 @@ def bound_table(rows: Sequence[SpreadRow], theorem: Theorem) -> Table:
     cells = [
         [
             row.step, row.weight, _known(row.relative_error.high), _known(row.deviation.high), _known(row.bound),
-            _yes(theorem.in_proved_range(row.step)), _yes(_within(row)),
+            _yes(theorem.in_proved_range(row.step)), _within(_holds(row)),
         ]
         for row in rows
         if row.step in shown
@@ -79,9 +79,9 @@ def ablation_table(rows: Sequence[AblationRow]) -> Table:
         if row.removed == "random":
             continue
         controls = [each for each in rows if each.weight == row.weight and each.removed == "random"]
-        changes = _from_to([each.loss_change for each in controls], "+.4f")
-        divergences = _from_to([each.kl for each in controls], ".3g")
-        own = [f"{row.share:.3f}", f"{row.loss:.4f}", f"{row.loss_change:+.4f}", f"{row.kl:.3g}"]
+        changes = _from_to([each.loss_change for each in controls], "+.2g")
+        divergences = _from_to([each.kl for each in controls], ".2g")
+        own = [f"{row.share:.3f}", f"{row.loss:.4f}", f"{row.loss_change:+.3g}", f"{row.kl:.3g}"]
         cells.append([row.weight, *own, changes, divergences])
     header = ["weight", "share removed", "loss", "change", "KL", "random: change", "random: KL"]
     return Table(header, cells, "lrrrrrr")
@@ -95,7 +95,7 @@ def cosine_text(cosine: float | None) -> str:
     return f"{cosine:.4f}" if lacking > 1e-4 else f"1-{max(lacking, 0):.0e}"
 
 
-def _within(row: SpreadRow) -> bool | None:
+def _holds(row: SpreadRow) -> bool | None:
     if row.bound is None or row.deviation.high is None:
         return None
     return row.deviation.high <= row.bound
@@ -105,16 +105,29 @@ def _known(value: float | None) -> Any:
     return "-" if value is None else value
 
 
-def _yes(value: bool | None) -> str:
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _within(value: bool | None) -> str:
+    # In capitals what must not be overlooked.
     return {True: "yes", False: "NO", None: "-"}[value]
 
 
 def _horizon_text(horizon: Horizon) -> str:
     if horizon.step is None:
         return "never"
-    notes = [f"step {horizon.step:,}"]
-    notes += ["still above at the last checkpoint"] * horizon.censored + ["not throughout"] * horizon.dipped
-    return f"{horizon.s_eta:.4g} ({'; '.join(notes)})"
+    return f"{horizon.s_eta:.4g}{'+' * horizon.censored} (step {horizon.step:,}){' *' * horizon.dipped}"
+
+
+def horizon_notes(horizons: Sequence[Horizon]) -> list[str]:
+    """Return what the signs in the table mean, of those that are there."""
+    signs = []
+    if any(each.censored for each in horizons):
+        signs.append("+ still above at the last checkpoint")
+    if any(each.dipped for each in horizons):
+        signs.append("* not above at every checkpoint before")
+    return signs
 
 
 def _from_to(values: Sequence[float], form: str) -> str:

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from firstlight.reference.parameters import shape_of
 from firstlight.report.progress import progress
 from firstlight.theory.agreement import Comparison
 from firstlight.theory.directions import Directions
 from firstlight.theory.passes import Weights, descent_direction
-from firstlight.theory.terms import gradient_coefficient, kind_of
+from firstlight.theory.terms import gradient_coefficient, kind_of, weight_names
 from firstlight.theory.trained import check_belongs, chosen_checkpoints, lr_of, weights_at
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def truncation(
 
 
 def _rows(directions: Directions, lr: float, step: int, descent: Weights) -> Iterator[TruncationRow]:
-    for name, tensor in descent.items():
-        kind, comparison = kind_of(name), Comparison()
+    for name in weight_names(shape_of(descent).layers):
+        kind, comparison, tensor = kind_of(name), Comparison(), descent[name]
         for part, direction in directions.blocks(kind):
             leading = gradient_coefficient(kind, step, lr) * direction
             comparison.add(tensor.reshape(-1, direction.shape[1])[part].numpy(), leading)
