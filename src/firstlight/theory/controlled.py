@@ -152,19 +152,12 @@ def controlled(folder: Path, scale: Scale = LAPTOP, seed: int = 0) -> Controlled
     grammar = some_topics(scale.topics)
     truth, words = true_directions(grammar, scale.window), list(story_truth.vocabulary(grammar))
     sample = story_windows(grammar, scale.window)
-    results = [
-        _experiment(
-            folder / f"stories-{n}", "stories", sample, words, n, seed, truth, scale.layers, scale.lr, scale.steps
-        )
-        for n in scale.counts
-    ]
+    told = _Source("stories", sample, words, truth, scale.lr, scale.steps)
+    results = [_experiment(folder / f"stories-{n}", told, n, scale.layers, seed) for n in scale.counts]
     symbols = [f"s{number}" for number in range(scale.symbols)]
-    results.append(
-        _experiment(
-            folder / "copies", "copies", copy_windows(scale.symbols, scale.half), symbols, scale.copies, seed, {},
-            scale.layers, scale.copy_lr, scale.copy_steps,
-        )
-    )  # fmt: skip
+    copied = copy_windows(scale.symbols, scale.half)
+    copies = _Source("copies", copied, symbols, {}, scale.copy_lr, scale.copy_steps)
+    results.append(_experiment(folder / "copies", copies, scale.copies, scale.layers, seed))
     return Controlled(
         scale, tuple(row for rows, _ in results for row in rows), tuple(row for _, rows in results for row in rows)
     )
@@ -195,11 +188,11 @@ def _experiment(
         own,
         folder / "run",
         layers=layers,
-        lr=lr,
-        steps=steps,
+        lr=source.lr,
+        steps=source.steps,
+        checkpoint_every=source.steps,
         batch_size="full",
         dtype="float64",
-        checkpoint_every=steps,
     )
     counted, elsewhere, rows = Directions(stats), Directions(other_stats), []
     for step in run.checkpoints:
