@@ -11,6 +11,7 @@ from typing import Any
 import llvmlite.binding
 import numba
 
+from firstlight.files import format_bytes
 from firstlight.report.tables import format_table
 
 
@@ -25,7 +26,8 @@ class Row:
         seconds: the time of our work.
         baseline_seconds: the time of the baseline for the same work; scaled up from less where `baseline` says so.
         goal: the ratio aimed at, or None where the row only informs.
-        peak_bytes: the most this process had held when the row was finished.
+        peak_bytes: the most this process had held when the row was finished, or our work held in a process of its own.
+        baseline_peak_bytes: what the baseline held at most, in a row whose ratio is of memory.
     """
 
     bench: str
@@ -35,10 +37,13 @@ class Row:
     baseline_seconds: float
     goal: float | None
     peak_bytes: int
+    baseline_peak_bytes: int | None = None
 
     @property
     def ratio(self) -> float:
-        """How many times faster our work is."""
+        """How many times faster our work is, or how many times less memory it takes."""
+        if self.baseline_peak_bytes is not None:
+            return self.baseline_peak_bytes / self.peak_bytes
         return self.baseline_seconds / self.seconds
 
     @property
@@ -85,8 +90,7 @@ def as_table(rows: list[Row]) -> str:
         [
             r.work,
             r.baseline,
-            f"{r.seconds:.3g} s",
-            f"{r.baseline_seconds:.3g} s",
+            *_compared(r),
             f"{r.ratio:.3g}x",
             "" if r.goal is None else f"{r.goal:g}x",
             {None: "", True: "yes", False: "NO"}[r.met],
@@ -94,3 +98,9 @@ def as_table(rows: list[Row]) -> str:
         for r in rows
     ]
     return format_table(["work", "baseline", "ours", "baseline", "ratio", "goal", "met"], cells, "llrrrrl")
+
+
+def _compared(r: Row) -> tuple[str, str]:
+    if r.baseline_peak_bytes is not None:
+        return format_bytes(r.peak_bytes), format_bytes(r.baseline_peak_bytes)
+    return f"{r.seconds:.3g} s", f"{r.baseline_seconds:.3g} s"

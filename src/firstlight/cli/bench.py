@@ -7,17 +7,18 @@ import typer
 from firstlight.cli.output import Json, print_json
 from firstlight.errors import FirstlightError
 
-_NAMES = ("bigrams", "statistics")
+_NAMES = ("bigrams", "statistics", "training")
 
 
 def bench(
-    name: Annotated[str | None, typer.Argument(help="bigrams or statistics. [all]")] = None,
+    name: Annotated[str | None, typer.Argument(help="bigrams, statistics or training. [all]")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads, for ours and for the plain loops. [all cores]")] = None,
     text: Annotated[str | None, typer.Option(help="A source of text for V = 3,000. [the embedded stories]")] = None,
     windows: Annotated[int, typer.Option(help="Windows at V = 3,000, overlapping where the text is short.")] = 40_000,
     subword_text: Annotated[str | None, typer.Option(help="A source of text for V = 50,304. [Zipf draws]")] = None,
     tokenizer: Annotated[str | None, typer.Option(help="The tokenizer.json to read it with.")] = None,
     large_windows: Annotated[int, typer.Option(help="Windows at V = 50,304; 0 leaves that part out.")] = 2_000,
+    training_memory: Annotated[str, typer.Option(help="What the plain model of training may hold.")] = "12GiB",
     as_json: Json = False,
 ) -> None:
     """Run benchmarks; the baselines need the extra [dev]."""
@@ -25,6 +26,7 @@ def bench(
     from firstlight.bench.rows import as_json as document
     from firstlight.bench.rows import as_table, machine
     from firstlight.bench.statistics import bench_statistics
+    from firstlight.bench.training import bench_training
     from firstlight.statistics.engine import check_workers
 
     if name is not None and name not in _NAMES:
@@ -35,6 +37,8 @@ def bench(
         rows += bench_bigrams(threads, text)
     if name in (None, "statistics"):
         rows += bench_statistics(threads, text, windows, subword_text, tokenizer, large_windows)
+    if name in (None, "training"):
+        rows += bench_training(threads, text, training_memory)
     if as_json:
         print_json(document(rows))
         return
