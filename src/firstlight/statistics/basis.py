@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.sparse import csr_array
 
-from firstlight.statistics import fixed_point, kernels, layout
+from firstlight.statistics import fixed_point, layout, sparse_kernels
 from firstlight.statistics.compose import block_width, composed_columns, composer
 
 if TYPE_CHECKING:
@@ -140,5 +140,5 @@ def _sparse_rows(stats: "Statistics", name: str, tokens: np.ndarray) -> np.ndarr
     places[distinct] = np.arange(len(distinct))
     rows = np.zeros((len(distinct), size), np.int64)
     for first, sparse in layout.sparse_units(stats.group, name, 0, size, layout.chunk_side(size)):
-        kernels.pick_places(*sparse, first, places, rows)
+        sparse_kernels.pick_places(*sparse, first, places, rows)
     return rows[places_of]

@@ -9,7 +9,8 @@ from jaxtyping import Float64, Int64
 from scipy.sparse import csr_array
 
 from firstlight.statistics import kernels
-from firstlight.statistics.segments import Segment, Workers, even_ranges
+from firstlight.statistics.postings import postings
+from firstlight.statistics.segments import Segment, Workers, balanced_ranges
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,13 @@ def count_segment(segment: Segment, vocabulary: int, workers: Workers) -> Bigram
     """Count the bigrams of a segment; each worker takes a range of current tokens."""
     current, following = np.zeros(vocabulary, np.int64), np.zeros(vocabulary, np.int64)
     kernels.count_tokens(segment.windows, segment.lengths, current, following)
-    nothing = np.zeros(vocabulary, np.uint8)
+    starts, places, times = postings(segment, np.zeros(vocabulary, np.uint8), 0, vocabulary, 0, workers)
 
     def rows(low: int, high: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        places = kernels.postings(segment.windows, segment.lengths, nothing, low, high, 0)
-        return cast(
-            tuple[np.ndarray, np.ndarray, np.ndarray], kernels.bigram_rows(segment.windows, *places, vocabulary)
-        )
+        part = kernels.bigram_rows(segment.windows, starts[low : high + 1], places, times, vocabulary)
+        return cast(tuple[np.ndarray, np.ndarray, np.ndarray], part)
 
-    ranges = even_ranges(vocabulary, workers.count)
+    ranges = balanced_ranges(starts, workers.count)
     parts = workers.map(rows, [low for low, _ in ranges], [high for _, high in ranges])
     ends = np.cumsum([part[0][-1] for part in parts])
     indptr = np.concatenate([[0], *(part[0][1:] + end - part[0][-1] for part, end in zip(parts, ends, strict=True))])

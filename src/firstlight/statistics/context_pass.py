@@ -1,23 +1,26 @@
 """The passes that add over corpora: bigrams and context."""
 
+from functools import partial
+
 import numpy as np
 from jaxtyping import Float64
 
-from firstlight.report.progress import progress
-from firstlight.statistics import fixed_point, kernels
+from firstlight.report.progress import Advance, progress
+from firstlight.statistics import fixed_point, kernels, row_kernels
 from firstlight.statistics.bigrams import Bigrams, add, count_segment, no_bigrams
 from firstlight.statistics.job import (
     Head,
     Job,
-    Postings,
     head_sums,
     insert_head,
     open_matrix,
     spans,
     visit_postings,
 )
-from firstlight.statistics.matrices import Buffer, Matrix
+from firstlight.statistics.matrices import Buffer, Matrix, SparseMatrix, SparseRows
+from firstlight.statistics.postings import Postings
 from firstlight.statistics.segments import Segment
+from firstlight.statistics.sparse_blocks import finish_block, slots_of_strip, sum_block
 
 
 def count_bigrams(job: Job) -> Bigrams:
@@ -32,8 +35,6 @@ def count_bigrams(job: Job) -> Bigrams:
 
 def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
     """Fill context_sum, with context_carry if some sums need it, and their column sums."""
-    vocabulary = job.plan.vocabulary
-    bits = fixed_point.context_bits(job.plan.window)
     weights = fixed_point.context_weights(job.plan.window)
     wide = needs_carry(job, bigrams)
     target, carry_target = open_context(job, wide)
@@ -51,40 +52,79 @@ def count_context(job: Job, bigrams: Bigrams, head: Head) -> None:
             job.scratch.finish("context head", [0])
         advance(share * int(bigrams.token_count[head.tokens].sum()))
         strip = job.scratch.load("context-head")
-        buffer = Buffer()
-        strip_carry = job.scratch.load("context-head-carry") if wide else None
-        for units, low, high in job.missing_blocks(job.scratch.done("context")):
-            rows = buffer.zeros((high - low, vocabulary), "int64")
-            carry = np.zeros((high - low, vocabulary), np.int32) if wide else None
+        if isinstance(target, SparseMatrix) and not wide:
+            _fill_sparse(job, head, strip, target, advance)
+        else:
+            strip_carry = job.scratch.load("context-head-carry") if wide else None
+            _fill_dense(job, head, strip, strip_carry, target, carry_target, advance)
 
-            def fill(segment: Segment, places: Postings, a: int, b: int, rows: np.ndarray = rows) -> None:
-                kernels.context_tail(segment.windows, segment.lengths, *places, weights, a, b, rows)
 
-            for span in spans(job, wide):
-                for _ in visit_postings(job, span, head.skip, low, high, of_next=0, task=fill, advance=advance):
-                    pass
-                if carry is not None:
-                    fixed_point.move_carry(rows, carry)
-            insert_head(rows, strip, head, low, high)
-            if carry is not None and strip_carry is not None:
-                insert_head(carry, strip_carry, head, low, high)
+def _fill_dense(
+    job: Job,
+    head: Head,
+    strip: np.ndarray,
+    strip_carry: np.ndarray | None,
+    target: Matrix,
+    carry_target: Matrix | None,
+    advance: Advance,
+) -> None:
+    """Fill blocks of dense rows, with what they cannot hold moved to a carry."""
+    vocabulary, wide = job.plan.vocabulary, carry_target is not None
+    bits, weights = fixed_point.context_bits(job.plan.window), fixed_point.context_weights(job.plan.window)
+    buffer = Buffer()
+    for units, low, high in job.missing_blocks(job.scratch.done("context")):
+        rows = buffer.zeros((high - low, vocabulary), "int64")
+        carry = np.zeros((high - low, vocabulary), np.int32) if wide else None
 
-            def write(
-                unit: int,
-                span: tuple[int, int],
-                rows: np.ndarray = rows,
-                carry: np.ndarray | None = carry,
-                low: int = low,
-            ) -> None:
-                part, part_carry = rows[span[0] - low : span[1] - low], None
-                target.write(span[0], part)
-                if carry is not None and carry_target is not None:
-                    part_carry = carry[span[0] - low : span[1] - low]
-                    carry_target.write(span[0], part_carry)
-                job.scratch.save(f"context-column-sum-{unit}", fixed_point.row_sums(part, part_carry, bits))
+        def fill(segment: Segment, places: Postings, a: int, b: int, rows: np.ndarray = rows) -> None:
+            kernels.context_tail(segment.windows, segment.lengths, *places, weights, a, b, rows)
 
-            job.workers.map(write, units, job.unit_ranges(low, high))
-            job.scratch.finish("context", units)
+        for span in spans(job, wide):
+            for _ in visit_postings(job, span, head.skip, low, high, of_next=0, task=fill, advance=advance):
+                pass
+            if carry is not None:
+                fixed_point.move_carry(rows, carry)
+        insert_head(rows, strip, head, low, high)
+        if carry is not None and strip_carry is not None:
+            insert_head(carry, strip_carry, head, low, high)
+
+        def write(
+            unit: int,
+            span: tuple[int, int],
+            rows: np.ndarray = rows,
+            carry: np.ndarray | None = carry,
+            low: int = low,
+        ) -> bool:
+            part, part_carry = rows[span[0] - low : span[1] - low], None
+            kept = target.write(span[0], part)
+            if carry is not None and carry_target is not None:
+                part_carry = carry[span[0] - low : span[1] - low]
+                kept = carry_target.write(span[0], part_carry) and kept
+            job.scratch.save(f"context-column-sum-{unit}", fixed_point.row_sums(part, part_carry, bits))
+            return kept
+
+        kept = job.workers.map(write, units, job.unit_ranges(low, high))
+        job.scratch.finish("context", [unit for unit, is_kept in zip(units, kept, strict=True) if is_kept])
+
+
+def _fill_sparse(job: Job, head: Head, strip: np.ndarray, target: SparseMatrix, advance: Advance) -> None:
+    """Fill blocks of sparse rows."""
+    bits, weights = fixed_point.context_bits(job.plan.window), fixed_point.context_weights(job.plan.window)
+    for units, low, high in job.missing_blocks(job.scratch.done("context")):
+
+        def fill(segment: Segment, places: Postings, a: int, b: int, low: int = low) -> SparseRows:
+            slots = slots_of_strip(head, segment)
+            found: SparseRows = row_kernels.context_rows(
+                segment.windows, segment.lengths, *places, weights, slots, strip, low, a, b
+            )
+            return found
+
+        visit = partial(visit_postings, job, skip=head.skip, low=low, high=high, of_next=0, task=fill, advance=advance)
+        total = sum_block(job, visit)
+        sums = fixed_point.sparse_row_sums(total[0], total[2], bits)
+        for unit, (a, b) in zip(units, job.unit_ranges(low, high), strict=True):
+            job.scratch.save(f"context-column-sum-{unit}", sums[a - low : b - low])
+        finish_block(job, "context", units, low, total, target)
 
 
 def needs_carry(job: Job, bigrams: Bigrams) -> bool:

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,13 @@ from firstlight.corpus.corpus import Corpus
 from firstlight.errors import FirstlightError
 from firstlight.files import fingerprint, parse_bytes, publish
 from firstlight.report.progress import say, short_number
-from firstlight.statistics import attention_pass, context_pass, fixed_point, layout
+from firstlight.statistics import attention_pass, composition_pass, context_pass, fixed_point, layout, means_pass
 from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.compose import composer
-from firstlight.statistics.job import Head, Job, choose_head
-from firstlight.statistics.matrices import SparseMatrix
+from firstlight.statistics.job import Head, Job, choose_head, most_cells
+from firstlight.statistics.matrices import Room
 from firstlight.statistics.plan import Volume, make_plan, volume_of
-from firstlight.statistics.scratch import claimed
+from firstlight.statistics.scratch import claimed, deliver_complete
 from firstlight.statistics.segments import Workers
 from firstlight.statistics.statistics import Statistics, filesystem_of, open_statistics
 from firstlight.statistics.warm_up import measure_scatter, warm_up
@@ -110,6 +110,11 @@ def run(
 ) -> Statistics:
     """Do the passes of a request and publish the store."""
     place, remote = _destination(out)
+
+    def deliver(folder: Path) -> None:
+        publish(folder, place) if remote is None else _upload(folder, remote)
+
+    deliver_complete(place, deliver)
     existing = _existing(place, remote)
     if existing is not None and existing.facts["key"] == request.key:
         if show:
@@ -128,21 +133,20 @@ def run(
     with claimed(place, request.key) as (scratch, resumed), Workers(threads) as pool:
         if resumed and show:
             say(f"resuming the count of {out} that was stopped")
-        job = Job(request.corpora, plan, scratch, pool, show)
+        job = Job(request.corpora, plan, scratch, pool, show, Room(plan.held), most_cells(plan, None))
         with clock.stage("bigrams"):
             bigrams = request.count_bigrams(job)
             fixed_point.refuse_context_overflow(bigrams.next_count, plan.window)
         head = choose_head(bigrams, plan.head)
+        if plan.sparse and not context_pass.needs_carry(job, bigrams):
+            job = replace(job, unit_cells=most_cells(plan, bigrams))
         with clock.stage("context"):
             request.count_context(job, bigrams, head)
         if request.corpora:
             _second_pass(job, bigrams, head, clock)
         with clock.stage("publish"):
             _finish(request, job, bigrams)
-            if remote is None:
-                publish(scratch.folder, place)
-            else:
-                _upload(scratch.folder, remote)
+            deliver(scratch.folder)
     if show and request.corpora:
         paired = sum(clock.seconds[name] for name in ("context", "prefix means", "attention"))
         say(f"counted {short_number(plan.pairs)} pairs twice over at {short_number(2 * plan.pairs / paired)} pairs/s")
@@ -162,9 +166,9 @@ def _second_pass(job: Job, bigrams: Bigrams, head: Head, clock: Clock) -> None:
     """Do what depends on the composed matrix of the whole: attention and position."""
     column_sum = context_pass.context_column_sum(job)
     with clock.stage("composition"):
-        composed = attention_pass.compose(job, composer(bigrams), column_sum)
+        composed = composition_pass.compose(job, composer(bigrams), column_sum)
     with clock.stage("prefix means"):
-        position, largest_mean = attention_pass.average_prefixes(job, bigrams, composed)
+        position, largest_mean = means_pass.average_prefixes(job, composed)
     with clock.stage("attention"):
         exponents = fixed_point.key_exponents(composed.column_max, column_sum, largest_mean)
         attention_pass.count_attention(job, bigrams, head, composed, exponents)
@@ -173,7 +177,7 @@ def _second_pass(job: Job, bigrams: Bigrams, head: Head, clock: Clock) -> None:
 
 
 def _finish(request: Request, job: Job, bigrams: Bigrams) -> None:
-    """Write the small arrays, remove the scratch, and write the facts last: a group without them does not open."""
+    """Write the small arrays, then the facts, without which a group does not open, and remove the scratch."""
     group = job.scratch.group
     layout.save_vocabulary(group, request.vocabulary)
     layout.save(group, "token_count", bigrams.token_count, ("current",))
@@ -183,7 +187,6 @@ def _finish(request: Request, job: Job, bigrams: Bigrams) -> None:
     layout.save(group, "bigram_count", bigrams.counts.data, ("entry",))
     layout.save(group, "context_column_sum", context_pass.context_column_sum(job), ("prefix",))
     _gather_sparse(job)
-    job.scratch.remove()
     group.attrs.update(
         {
             "format": layout.FORMAT,
@@ -200,15 +203,16 @@ def _finish(request: Request, job: Job, bigrams: Bigrams) -> None:
             "missing_corpus": request.missing,
         }
     )
+    job.scratch.remove()
 
 
 def _gather_sparse(job: Job) -> None:
     """Write the matrices that were kept in scratch files to the store."""
-    if job.plan.vocabulary <= layout.DENSE_VOCABULARY:
+    if not job.plan.sparse:
         return
     for name, dtype in (("context_sum", "int64"), ("context_carry", "int32"), ("attention_sum", "int64")):
-        if job.scratch.has(name):
-            matrix = SparseMatrix(job.scratch, name, job.plan.unit, job.plan.vocabulary, dtype)
+        if job.has_matrix(name):
+            matrix = job.sparse_matrix(name, dtype)
             entries = sum(len(others) for _, others, _ in matrix.units())
             layout.save_sparse(job.scratch.group, name, job.plan.vocabulary, dtype, matrix.units(), entries)
 

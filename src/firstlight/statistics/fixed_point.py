@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float64, Int32, Int64
 
 from firstlight.errors import FirstlightError
-from firstlight.statistics import kernels
+from firstlight.statistics import sparse_kernels
 
 # A term is rounded by adding and subtracting 1.5 * 2**52, which is exact below 2**51.
 TERM_BITS = 51
@@ -125,7 +125,20 @@ def row_sums(
 ) -> Float64[np.ndarray, " key"]:
     """Return the sums of rows in fixed point, exact but for one rounding: entries are added in two halves."""
     lower, upper = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-    kernels.sum_halves(rows, lower, upper)
+    sparse_kernels.sum_halves(rows, lower, upper)
     above = np.zeros_like(upper) if carry is None else carry.sum(axis=1, dtype=np.int64)
+    return _rounded_once(lower, upper, above, bits)
+
+
+def sparse_row_sums(
+    starts: Int64[np.ndarray, " edge"], entries: Int64[np.ndarray, " entry"], bits: int
+) -> Float64[np.ndarray, " key"]:
+    """Return the same for rows that are kept as their entries."""
+    lower, upper = np.zeros(len(starts) - 1, np.int64), np.zeros(len(starts) - 1, np.int64)
+    sparse_kernels.sum_entry_halves(starts, entries, lower, upper)
+    return _rounded_once(lower, upper, np.zeros_like(upper), bits)
+
+
+def _rounded_once(lower: np.ndarray, upper: np.ndarray, above: np.ndarray, bits: int) -> np.ndarray:
     exact = [(int(c) << SUM_BITS) + (int(h) << 32) + int(lo) for c, h, lo in zip(above, upper, lower, strict=True)]
     return np.array([value / (1 << bits) for value in exact])

@@ -5,9 +5,8 @@ what is finished unit by unit. The order of blocks, segments and threads is free
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
 from typing import TypeVar
 
 import numpy as np
@@ -17,12 +16,12 @@ from firstlight.corpus.corpus import Corpus
 from firstlight.report.progress import Advance
 from firstlight.statistics import fixed_point, kernels, layout
 from firstlight.statistics.bigrams import Bigrams
-from firstlight.statistics.matrices import Matrix, SparseMatrix, ZarrMatrix
+from firstlight.statistics.matrices import Matrix, Room, SparseMatrix, ZarrMatrix
 from firstlight.statistics.plan import Plan
+from firstlight.statistics.postings import Postings, postings
 from firstlight.statistics.scratch import Scratch
 from firstlight.statistics.segments import Segment, Workers, balanced_ranges, even_ranges, segments
 
-Postings = tuple[np.ndarray, np.ndarray, np.ndarray]
 Result = TypeVar("Result")
 
 # Postings of a block are cut into this many tasks for each worker, so that none waits long for the last one.
@@ -39,6 +38,9 @@ class Job:
         scratch: where.
         workers: by whom.
         show: whether progress is shown.
+        room: the memory of finished sparse units.
+        unit_cells: the most entries each unit can have.
+        matrices: the sparse matrices that passes have begun, by name.
     """
 
     corpora: Sequence[Corpus]
@@ -46,24 +48,58 @@ class Job:
     scratch: Scratch
     workers: Workers
     show: bool
+    room: Room
+    unit_cells: Int64[np.ndarray, " unit"]
+    matrices: dict[str, SparseMatrix] = field(default_factory=dict)
 
-    def segments(self) -> Iterator[Segment]:
-        """Yield the windows of all corpora, piece by piece."""
-        return segments(self.corpora, self.plan.segment_rows)
+    def segments(self, tokens: int | None = None) -> Iterator[Segment]:
+        """Yield the windows of all corpora, piece by piece; pieces of at most so many tokens, if told."""
+        rows = self.plan.segment_rows
+        return segments(self.corpora, rows if tokens is None else max(1, min(rows, tokens // (self.plan.window + 1))))
+
+    def sparse_matrix(self, name: str, dtype: str) -> SparseMatrix:
+        """Return a sparse matrix of the units of the plan; every pass that asks for a name gets the same one."""
+        if name not in self.matrices:
+            made = SparseMatrix(self.scratch, name, self.plan.unit, self.plan.vocabulary, dtype, self.room)
+            self.matrices[name] = made
+        return self.matrices[name]
+
+    def has_matrix(self, name: str) -> bool:
+        """Whether a matrix has been begun: in memory, in the store, or in scratch files."""
+        return self.scratch.has(name) or (name in self.matrices and bool(self.matrices[name].held))
 
     def missing_blocks(self, done: Collection[int]) -> Iterator[tuple[list[int], int, int]]:
-        """Yield runs of unfinished units with their range of columns, no longer than the plan allows."""
-        missing = [unit for unit in range(self.plan.units) if unit not in done]
-        for _, run in groupby(enumerate(missing), lambda pair: pair[1] - pair[0]):
-            units = [unit for _, unit in run]
-            for at in range(0, len(units), self.plan.block_units):
-                block = units[at : at + self.plan.block_units]
-                low = block[0] * self.plan.unit
-                yield block, low, min((block[-1] + 1) * self.plan.unit, self.plan.vocabulary)
+        """Yield runs of unfinished units with their range of columns, no larger than the plan allows."""
+        block: list[int] = []
+        cells = 0
+        for unit in (unit for unit in range(self.plan.units) if unit not in done):
+            if block and (unit != block[-1] + 1 or cells + int(self.unit_cells[unit]) > self.plan.block_cells):
+                yield self._block(block)
+                block, cells = [], 0
+            block.append(unit)
+            cells += int(self.unit_cells[unit])
+        if block:
+            yield self._block(block)
+
+    def _block(self, units: list[int]) -> tuple[list[int], int, int]:
+        return units, units[0] * self.plan.unit, min((units[-1] + 1) * self.plan.unit, self.plan.vocabulary)
 
     def unit_ranges(self, low: int, high: int) -> list[tuple[int, int]]:
         """Cut a block of columns into its units."""
         return [(start, min(start + self.plan.unit, high)) for start in range(low, high, self.plan.unit)]
+
+
+def most_cells(plan: Plan, bigrams: Bigrams | None) -> Int64[np.ndarray, " unit"]:
+    """Return the most entries each unit can have: V for a key, or no more than the key has pairs.
+
+    Arguments:
+        plan: of the count.
+        bigrams: None where blocks are dense, and every entry takes its room.
+    """
+    cells = np.full(plan.vocabulary, plan.vocabulary, np.int64)
+    if bigrams is not None:
+        cells = np.minimum(cells, np.maximum(bigrams.token_count, bigrams.next_count) * plan.window)
+    return np.add.reduceat(cells, np.arange(0, plan.vocabulary, plan.unit))
 
 
 @dataclass(frozen=True)
@@ -105,8 +141,8 @@ def visit_postings(
     """
     share = job.plan.pairs / max(1, job.plan.positions)
     for segment in pieces:
-        places = kernels.postings(segment.windows, segment.lengths, skip, low, high, of_next)
-        ranges = balanced_ranges(places[0], job.workers.count * TASKS_PER_WORKER) if len(places[1]) else []
+        places = postings(segment, skip, low, high, of_next, job.workers)
+        ranges = balanced_ranges(places[0], job.workers.count * TASKS_PER_WORKER)
         starts, stops = [a for a, _ in ranges], [b for _, b in ranges]
         yield from job.workers.map(partial(task, segment, places), starts, stops)
         advance(share * len(places[1]))
@@ -161,8 +197,8 @@ def insert_head(rows: np.ndarray, strip: np.ndarray, head: Head, low: int, high:
 def open_matrix(job: Job, name: str, axes: tuple[str, ...], stage: str, dtype: str = "int64") -> Matrix:
     """Open a matrix of the store that a stage has begun to fill, or create it."""
     size = job.plan.vocabulary
-    if size > layout.DENSE_VOCABULARY:
-        return SparseMatrix(job.scratch, name, job.plan.unit, size, dtype)
+    if job.plan.sparse:
+        return job.sparse_matrix(name, dtype)
     if job.scratch.done(stage):
         return ZarrMatrix(layout.matrix(job.scratch.group, name))
     return ZarrMatrix(layout.create(job.scratch.group, name, (size, size), dtype, axes))

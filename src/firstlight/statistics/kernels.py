@@ -34,38 +34,44 @@ def count_tokens(windows: Array, lengths: Array, current: Array, following: Arra
 
 
 @njit(cache=True, nogil=True)
-def postings(
-    windows: Array, lengths: Array, skip: Array, low: int, high: int, of_next: int
-) -> tuple[Array, Array, Array]:
-    """List the places of each token in [low, high), token by token, in order of window and position.
+def count_postings(windows: Array, lengths: Array, skip: Array, low: int, high: int, of_next: int) -> Array:
+    """Count the places of each token in [low, high).
 
     Arguments:
         skip: tokens that are left out (nonzero).
-        of_next: 0 lists t with x_t = token, 1 lists t with x_{t+1} = token.
-
-    Returns:
-        starts (high - low + 1), and for each place its window and its t.
+        of_next: 0 counts t with x_t = token, 1 counts t with x_{t+1} = token.
     """
-    starts = np.zeros(high - low + 1, np.int64)
+    counts = np.zeros(high - low, np.int64)
     for i in range(windows.shape[0]):
         for t in range(lengths[i] - 1):
             token = np.int64(windows[i, t + of_next])
             if low <= token < high and skip[token] == 0:
-                starts[token - low + 1] += 1
-    for row in range(high - low):
-        starts[row + 1] += starts[row]
-    fill = starts[:-1].copy()
-    places = np.empty(starts[-1], np.int32)
-    times = np.empty(starts[-1], np.int32)
+                counts[token - low] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def fill_postings(
+    windows: Array,
+    lengths: Array,
+    skip: Array,
+    low: int,
+    high: int,
+    of_next: int,
+    first: int,
+    fill: Array,
+    places: Array,
+    times: Array,
+) -> None:
+    """Write the window and the t of each place, token by token, from where `fill` says; `first` numbers the windows."""
     for i in range(windows.shape[0]):
         for t in range(lengths[i] - 1):
             token = np.int64(windows[i, t + of_next])
             if low <= token < high and skip[token] == 0:
                 at = fill[token - low]
                 fill[token - low] = at + 1
-                places[at] = i
+                places[at] = first + i
                 times[at] = t
-    return starts, places, times
 
 
 @njit(cache=True, nogil=True)
@@ -75,8 +81,8 @@ def bigram_rows(
     """Count the next tokens of each posted token, as the three arrays of a compressed sparse row matrix."""
     rows = starts.shape[0] - 1
     indptr = np.zeros(rows + 1, np.int64)
-    indices = np.empty(starts[-1], np.int32)
-    data = np.empty(starts[-1], np.int64)
+    indices = np.empty(starts[-1] - starts[0], np.int32)
+    data = np.empty(starts[-1] - starts[0], np.int64)
     counts = np.zeros(vocabulary, np.int64)
     touched = np.empty(vocabulary, np.int32)
     filled = 0
@@ -122,6 +128,30 @@ def context_head(windows: Array, lengths: Array, weights: Array, slots: Array, s
 
 
 @njit(cache=True, nogil=True)
+def context_of_key(
+    windows: Array, lengths: Array, starts: Array, places: Array, times: Array, weights: Array, key: int, row: Array
+) -> None:
+    """Do the same for one posted token: `row` is by next token, int64, added to.
+
+    Between two occurrences of the key its count in the prefix is constant, so the inner loop is a scatter of weights.
+    """
+    count = 0
+    for at in range(starts[key], starts[key + 1]):
+        i = places[at]
+        begin = np.int64(times[at])
+        if at == starts[key] or places[at - 1] != i:
+            count = 0
+        count += 1
+        end = np.int64(lengths[i]) - 1
+        if at + 1 < starts[key + 1] and places[at + 1] == i:
+            end = np.int64(times[at + 1])
+        following = windows[i, begin + 1 : end + 1]
+        shares = weights[begin:end]
+        for t in range(end - begin):
+            row[following[t]] += count * shares[t]
+
+
+@njit(cache=True, nogil=True)
 def context_tail(
     windows: Array,
     lengths: Array,
@@ -133,26 +163,51 @@ def context_tail(
     high: int,
     rows: Array,
 ) -> None:
-    """Do the same for posted tokens [low, high): `rows` is key x next token, int64, added to.
-
-    Between two occurrences of the key its count in the prefix is constant, so the inner loop is a scatter of weights.
-    """
+    """Do it for posted tokens [low, high): `rows` is key x next token."""
     for key in range(low, high):
-        row = rows[key]
-        count = 0
-        for at in range(starts[key], starts[key + 1]):
-            i = places[at]
-            begin = np.int64(times[at])
-            if at == starts[key] or places[at - 1] != i:
-                count = 0
-            count += 1
-            end = np.int64(lengths[i]) - 1
-            if at + 1 < starts[key + 1] and places[at + 1] == i:
-                end = np.int64(times[at + 1])
-            following = windows[i, begin + 1 : end + 1]
-            shares = weights[begin:end]
-            for t in range(end - begin):
-                row[following[t]] += count * shares[t]
+        context_of_key(windows, lengths, starts, places, times, weights, key, rows[key])
+
+
+@njit(cache=True, nogil=True)
+def prefix_means_of_key(
+    windows: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    row: Array,
+    unit: float,
+    inverse: Array,
+    offset_scale: float,
+    key: int,
+    values: Array,
+    means: Array,
+    offsets: Array,
+) -> None:
+    """Do the work of `prefix_means` for one posted next token, whose row of the composed matrix counts in `unit`."""
+    steps = means.shape[1]
+    first = starts[key]
+    while first < starts[key + 1]:
+        i = places[first]
+        tokens = windows[i]
+        total = np.int64(0)
+        begin = np.int64(0)
+        at = first
+        while at < starts[key + 1] and places[at] == i:
+            t = np.int64(times[at])
+            part = tokens[begin : t + 1]
+            stored = values[begin : t + 1]
+            for j in range(t + 1 - begin):
+                value = row[part[j]]
+                stored[j] = value
+                total += value
+            begin = np.int64(t + 1)
+            means[i, t] = (np.float64(total) * unit) * inverse[t]
+            factor = unit * inverse[t] * offset_scale
+            target = offsets[steps - 1 - t :]
+            for j in range(t + 1):
+                target[j] += np.int64((np.float64(values[j]) * factor + ROUND) - ROUND)
+            at += 1
+        first = at
 
 
 @njit(cache=True, nogil=True)
@@ -180,34 +235,12 @@ def prefix_means(
         offsets: T integers scaled by offset_scale, added to. Offset m stands at T - 1 - m, which makes the inner loop
             run forwards.
     """
-    steps = means.shape[1]
-    values = np.empty(steps, np.int64)
+    values = np.empty(means.shape[1], np.int64)
     for key in range(low, high):
-        row = composed[key]
         unit = np.ldexp(1.0, -exponents[key])
-        first = starts[key]
-        while first < starts[key + 1]:
-            i = places[first]
-            tokens = windows[i]
-            total = np.int64(0)
-            begin = np.int64(0)
-            at = first
-            while at < starts[key + 1] and places[at] == i:
-                t = np.int64(times[at])
-                part = tokens[begin : t + 1]
-                stored = values[begin : t + 1]
-                for j in range(t + 1 - begin):
-                    value = row[part[j]]
-                    stored[j] = value
-                    total += value
-                means[i, t] = (np.float64(total) * unit) * inverse[t]
-                begin = np.int64(t + 1)
-                factor = unit * inverse[t] * offset_scale
-                target = offsets[steps - 1 - t :]
-                for j in range(t + 1):
-                    target[j] += np.int64((np.float64(values[j]) * factor + ROUND) - ROUND)
-                at += 1
-            first = at
+        prefix_means_of_key(
+            windows, starts, places, times, composed[key], unit, inverse, offset_scale, key, values, means, offsets
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -258,6 +291,39 @@ def attention_head(
 
 
 @njit(cache=True, nogil=True)
+def attention_of_key(
+    windows: Array,
+    lengths: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    values: Array,
+    means: Array,
+    inverse: Array,
+    scale: float,
+    key: int,
+    row: Array,
+) -> None:
+    """Do the same for one posted key: `values` is the composed matrix by next token, `row` is by query token."""
+    scaled = 0.0
+    for at in range(starts[key], starts[key + 1]):
+        i = places[at]
+        begin = np.int64(times[at])
+        if at == starts[key] or places[at - 1] != i:
+            scaled = 0.0
+        scaled += scale
+        end = np.int64(lengths[i]) - 1
+        if at + 1 < starts[key + 1] and places[at + 1] == i:
+            end = np.int64(times[at + 1])
+        tokens = windows[i, begin : end + 1]
+        mean = means[i, begin:end]
+        shares = inverse[begin:end]
+        for t in range(end - begin):
+            term = scaled * shares[t] * (values[tokens[t + 1]] - mean[t])
+            row[tokens[t]] += np.int64((term + ROUND) - ROUND)
+
+
+@njit(cache=True, nogil=True)
 def attention_tail(
     windows: Array,
     lengths: Array,
@@ -272,26 +338,11 @@ def attention_tail(
     high: int,
     rows: Array,
 ) -> None:
-    """Do the same for posted keys [low, high): `composed` is key x next token, `rows` is key x query token."""
+    """Do it for posted keys [low, high): `composed` is key x next token, `rows` is key x query token."""
     for key in range(low, high):
-        row = rows[key]
-        values = composed[key]
-        scaled = 0.0
-        for at in range(starts[key], starts[key + 1]):
-            i = places[at]
-            begin = np.int64(times[at])
-            if at == starts[key] or places[at - 1] != i:
-                scaled = 0.0
-            scaled += scales[key]
-            end = np.int64(lengths[i]) - 1
-            if at + 1 < starts[key + 1] and places[at + 1] == i:
-                end = np.int64(times[at + 1])
-            tokens = windows[i, begin : end + 1]
-            mean = means[i, begin:end]
-            shares = inverse[begin:end]
-            for t in range(end - begin):
-                term = scaled * shares[t] * (values[tokens[t + 1]] - mean[t])
-                row[tokens[t]] += np.int64((term + ROUND) - ROUND)
+        attention_of_key(
+            windows, lengths, starts, places, times, composed[key], means, inverse, scales[key], key, rows[key]
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -324,101 +375,3 @@ def weighted_sum(weights: Array, rows: Array, out: Array) -> None:
     for a in range(rows.shape[0]):
         for b in range(rows.shape[1]):
             out[b] += weights[a] * rows[a, b]
-
-
-@njit(cache=True, nogil=True)
-def nonzeros(rows: Array) -> tuple[Array, Array, Array]:
-    """Return where each row's entries start, their columns and their values, leaving out zeros."""
-    starts = np.zeros(rows.shape[0] + 1, np.int64)
-    for a in range(rows.shape[0]):
-        count = 0
-        for b in range(rows.shape[1]):
-            count += rows[a, b] != 0
-        starts[a + 1] = starts[a] + count
-    others = np.empty(starts[-1], np.int32)
-    entries = np.empty(starts[-1], rows.dtype)
-    at = 0
-    for a in range(rows.shape[0]):
-        for b in range(rows.shape[1]):
-            if rows[a, b] != 0:
-                others[at] = b
-                entries[at] = rows[a, b]
-                at += 1
-    return starts, others, entries
-
-
-@njit(cache=True, nogil=True)
-def fill_rows(starts: Array, others: Array, entries: Array, first: int, low: int, high: int, rows: Array) -> None:
-    """Write the entries of keys [low, high) into dense rows that start at key `low`; the unit starts at `first`."""
-    for key in range(max(low, first), min(high, first + starts.shape[0] - 1)):
-        row = rows[key - low]
-        for at in range(starts[key - first], starts[key - first + 1]):
-            row[others[at]] = entries[at]
-
-
-@njit(cache=True, nogil=True)
-def pick_places(starts: Array, others: Array, entries: Array, first: int, places: Array, rows: Array) -> None:
-    """Write the entries of chosen columns into dense rows: the row of a column, or -1, is in `places`."""
-    for key in range(starts.shape[0] - 1):
-        for at in range(starts[key], starts[key + 1]):
-            place = places[others[at]]
-            if place >= 0:
-                rows[place, first + key] = entries[at]
-
-
-@njit(cache=True, nogil=True)
-def largest_by(others: Array, entries: Array, largest: Array) -> None:
-    """Raise `largest` of each column to the largest |entry| in it."""
-    for at in range(others.shape[0]):
-        size = abs(entries[at])
-        if size > largest[others[at]]:
-            largest[others[at]] = size
-
-
-@njit(cache=True, nogil=True)
-def sum_halves(rows: Array, lower: Array, upper: Array) -> None:
-    """Sum each row in two halves, the lower 32 bits and what is above, neither of which can overflow."""
-    for a in range(rows.shape[0]):
-        low, high = np.int64(0), np.int64(0)
-        for b in range(rows.shape[1]):
-            low += rows[a, b] & 0xFFFFFFFF
-            high += rows[a, b] >> 32
-        lower[a], upper[a] = low, high
-
-
-@njit(cache=True, nogil=True)
-def add_to_block(
-    starts: Array, others: Array, entries: Array, first: int, low: int, high: int, scale: float, block: Array
-) -> None:
-    """Add scaled entries of keys [low, high) to a dense block, other x key."""
-    for key in range(low, high):
-        for at in range(starts[key - first], starts[key - first + 1]):
-            block[others[at], key - low] += entries[at] * scale
-
-
-@njit(cache=True, nogil=True)
-def take_from_block(
-    starts: Array, others: Array, first: int, low: int, high: int, block: Array, entries: Array, largest: Array
-) -> None:
-    """Read the places of a sparse matrix from a dense block, other x key, and the largest size of each key."""
-    for key in range(low, high):
-        most = 0.0
-        for at in range(starts[key - first], starts[key - first + 1]):
-            value = block[others[at], key - low]
-            entries[at] = value
-            if abs(value) > most:
-                most = abs(value)
-        largest[key - first] = most
-
-
-@njit(cache=True, nogil=True)
-def pick_scaled(
-    starts: Array, others: Array, entries: Array, first: int, low: int, high: int, scales: Array, rows: Array
-) -> None:
-    """Write the entries of columns [low, high), times a power of two for each and rounded, into rows by column."""
-    for key in range(starts.shape[0] - 1):
-        begin, end = starts[key], starts[key + 1]
-        at = begin + np.searchsorted(others[begin:end], low)
-        while at < end and others[at] < high:
-            rows[others[at] - low, first + key] = np.int64(np.rint(entries[at] * scales[others[at] - low]))
-            at += 1

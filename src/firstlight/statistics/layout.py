@@ -15,7 +15,7 @@ import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
 from firstlight.errors import FirstlightError
-from firstlight.statistics import kernels
+from firstlight.statistics import sparse_kernels
 
 FORMAT = "firstlight statistics"
 FORMAT_VERSION = 1
@@ -142,7 +142,7 @@ def read_columns(group: zarr.Group, name: str, low: int, high: int) -> np.ndarra
     size = len(read(group, "next_count"))
     rows = np.zeros((high - low, size), np.int64)
     for first, sparse in sparse_units(group, name, low, high, chunk_side(size)):
-        kernels.fill_rows(*sparse, first, low, high, rows)
+        sparse_kernels.fill_rows(*sparse, first, low, high, rows)
     return rows.T
 
 

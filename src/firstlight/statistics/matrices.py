@@ -1,9 +1,12 @@
-"""V x V matrices while they are filled, a unit of keys at a time: in memory, as Zarr chunks, or sparse in scratch.
+"""V x V matrices while they are filled, a unit of keys at a time: in memory, as Zarr chunks, or sparse.
 
 All are written and read as rows by key. With a large vocabulary most pairs of tokens meet in no window, and a matrix is
-kept as the entries that are not zero, key by key: a tenth of the bytes to move, or less.
+kept as the entries that are not zero, key by key: a tenth of the bytes to move, or less. Such units stay in memory
+while there is room, and otherwise lie in scratch files.
 """
 
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,10 +14,36 @@ from typing import Any, Protocol
 import numpy as np
 import zarr
 
-from firstlight.statistics import kernels, layout
+from firstlight.statistics import layout, sparse_kernels
 from firstlight.statistics.scratch import Scratch
 
 SparseRows = tuple[np.ndarray, np.ndarray, np.ndarray]
+PARTS = ("starts", "others", "entries")
+
+# What was finished within this many seconds from the start may be lost to a kill; all that comes later is on disk.
+HELD_SECONDS = 60.0
+
+
+class Room:
+    """The memory that finished sparse units may take."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._until = time.monotonic() + HELD_SECONDS
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> bool:
+        """Whether there is room for so many bytes, which are then taken."""
+        with self._lock:
+            if size > self._left or time.monotonic() > self._until:
+                return False
+            self._left -= size
+            return True
+
+    def give_back(self, size: int) -> None:
+        """Return bytes that were taken."""
+        with self._lock:
+            self._left += size
 
 
 class Buffer:
@@ -36,8 +65,8 @@ class Buffer:
 class Matrix(Protocol):
     """A matrix that is filled and read by key."""
 
-    def write(self, low: int, rows: np.ndarray) -> None:
-        """Write the rows of one unit of keys, the first of them `low`."""
+    def write(self, low: int, rows: np.ndarray) -> bool:
+        """Write the rows of one unit of keys, the first of them `low`; return whether they outlive a kill."""
         ...
 
     def rows(self, low: int, high: int) -> np.ndarray:
@@ -63,9 +92,10 @@ class WholeMatrix:
 
     values: np.ndarray
 
-    def write(self, low: int, rows: np.ndarray) -> None:
+    def write(self, low: int, rows: np.ndarray) -> bool:
         """Copy rows in."""
         self.values[low : low + len(rows)] = rows
+        return False
 
     def rows(self, low: int, high: int) -> np.ndarray:
         """Return rows, not copied."""
@@ -92,9 +122,10 @@ class ZarrMatrix:
 
     array: zarr.Array[Any]
 
-    def write(self, low: int, rows: np.ndarray) -> None:
+    def write(self, low: int, rows: np.ndarray) -> bool:
         """Write rows as columns, some chunks at a time."""
         layout.write_columns(self.array, low, rows)
+        return True
 
     def rows(self, low: int, high: int) -> np.ndarray:
         """Read columns as rows."""
@@ -103,14 +134,16 @@ class ZarrMatrix:
 
 @dataclass(frozen=True)
 class SparseMatrix:
-    """A matrix in scratch files, three for each unit of keys: where rows start, the other tokens, and the entries.
+    """A matrix by units of keys, three arrays each: where rows start, the other tokens (ascending), and the entries.
 
     Attributes:
-        scratch: where the files are.
-        name: what they are called.
+        scratch: where units lie that memory has no room for.
+        name: what their files are called.
         unit: keys of a unit.
         size: V.
         dtype: of the entries.
+        room: what units may take of the memory.
+        held: the units in memory, by their first key.
         buffer: the memory of dense rows.
     """
 
@@ -119,37 +152,63 @@ class SparseMatrix:
     unit: int
     size: int
     dtype: str
+    room: Room
+    held: dict[int, SparseRows] = field(default_factory=dict)
     buffer: "Buffer" = field(default_factory=lambda: Buffer())
 
-    def write(self, low: int, rows: np.ndarray) -> None:
+    def write(self, low: int, rows: np.ndarray) -> bool:
         """Keep the entries of a unit that are not zero."""
-        self.write_sparse(low, kernels.nonzeros(rows))
+        return self.write_sparse(low, sparse_kernels.nonzeros(rows))
 
-    def write_sparse(self, low: int, parts: SparseRows) -> None:
-        """Write a unit that is sparse already."""
-        for part, values in zip(("starts", "others", "entries"), parts, strict=True):
+    def write_sparse(self, low: int, parts: SparseRows) -> bool:
+        """Write a unit that is sparse already; return whether it is on disk, and so outlives a kill."""
+        if self.room.take(sum(part.nbytes for part in parts)):
+            self.held[low] = parts
+            return False
+        for part, values in zip(PARTS, parts, strict=True):
             self.scratch.save(self._file(low, part), values)
+        return True
+
+    def release(self) -> None:
+        """Forget the units in memory."""
+        for parts in self.held.values():
+            self.room.give_back(sum(part.nbytes for part in parts))
+        self.held.clear()
 
     def rows(self, low: int, high: int) -> np.ndarray:
         """Return dense rows; the range may be part of a unit or several."""
         result = self.buffer.zeros((high - low, self.size), self.dtype)
         for first, sparse in self._units(low, high):
-            kernels.fill_rows(*sparse, first, low, high, result)
+            sparse_kernels.fill_rows(*sparse, first, low, high, result)
         return result
 
-    def others_scaled(self, low: int, high: int, exponents: np.ndarray) -> np.ndarray:
-        """Return columns as rows of integers, picked from every unit."""
-        scales = np.ldexp(1.0, exponents)
-        result = self.buffer.zeros((high - low, self.size), "int64")
+    def sparse_rows(self, low: int, high: int) -> SparseRows:
+        """Return whole units of keys [low, high) as one."""
+        return joined([sparse for _, sparse in self._units(low, high)])
+
+    def turned(self, low: int, high: int, exponents: np.ndarray) -> SparseRows:
+        """Return columns [low, high) as sparse rows of integers: entries times 2**exponents, rounded."""
+        counts = np.zeros(high - low, np.int64)
+        for _, (starts, others, _) in self._units(0, self.size):
+            sparse_kernels.count_others(starts, others, low, high, counts)
+        starts_turned = np.concatenate([[0], counts.cumsum()])
+        keys, integers = np.empty(starts_turned[-1], np.int32), np.empty(starts_turned[-1], np.int64)
+        fill, scales = starts_turned[:-1].copy(), np.ldexp(1.0, exponents)
         for first, sparse in self._units(0, self.size):
-            kernels.pick_scaled(*sparse, first, low, high, scales, result)
+            sparse_kernels.turn_scaled(*sparse, first, low, high, scales, fill, keys, integers)
+        return starts_turned, keys, integers
+
+    def others_scaled(self, low: int, high: int, exponents: np.ndarray) -> np.ndarray:
+        """Return columns as dense rows of integers."""
+        result = self.buffer.zeros((high - low, self.size), "int64")
+        sparse_kernels.fill_rows(*self.turned(low, high, exponents), 0, 0, high - low, result)
         return result
 
     def largest_of_others(self) -> np.ndarray:
         """Return the largest |entry| of each column."""
         result = np.zeros(self.size)
         for _, (_, others, entries) in self._units(0, self.size):
-            kernels.largest_by(others, entries, result)
+            sparse_kernels.largest_by(others, entries, result)
         return result
 
     def units(self) -> Iterator[SparseRows]:
@@ -163,8 +222,31 @@ class SparseMatrix:
 
     def _units(self, low: int, high: int) -> Iterator[tuple[int, SparseRows]]:
         for first in range(low // self.unit * self.unit, high, self.unit):
-            starts, others, entries = (self.scratch.map(self._file(first, p)) for p in ("starts", "others", "entries"))
-            yield first, (starts, others, entries)
+            if first in self.held:
+                yield first, self.held[first]
+            else:
+                starts, others, entries = (self.scratch.map(self._file(first, part)) for part in PARTS)
+                yield first, (starts, others, entries)
 
     def _file(self, low: int, part: str) -> str:
         return f"{self.name}-{low // self.unit}-{part}"
+
+
+def joined(pieces: list[SparseRows]) -> SparseRows:
+    """Return pieces of consecutive keys as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    ends = np.cumsum([0, *(piece[0][-1] for piece in pieces)])
+    starts = [piece[0][1:] + end for piece, end in zip(pieces, ends[:-1], strict=True)]
+    return (
+        np.concatenate([np.zeros(1, np.int64), *starts]),
+        np.concatenate([piece[1] for piece in pieces]),
+        np.concatenate([piece[2] for piece in pieces]),
+    )
+
+
+def part_of(rows: SparseRows, low: int, high: int) -> SparseRows:
+    """Return a copy of keys [low, high)."""
+    starts, others, entries = rows
+    within = slice(starts[low], starts[high])
+    return starts[low : high + 1] - starts[low], others[within].copy(), entries[within].copy()

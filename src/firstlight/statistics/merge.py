@@ -129,9 +129,10 @@ def _sum_context(job: Job, bigrams: Bigrams, stores: list[Statistics]) -> None:
                         fixed_point.move_carry(total, carry)
                 rows = np.ascontiguousarray(total.T)
                 row_carry = None if carry is None else np.ascontiguousarray(carry.T)
-                target.write(low, rows)
+                kept = target.write(low, rows)
                 if row_carry is not None and carry_target is not None:
-                    carry_target.write(low, row_carry)
+                    kept = carry_target.write(low, row_carry) and kept
                 job.scratch.save(f"context-column-sum-{unit}", fixed_point.row_sums(rows, row_carry, bits))
-                job.scratch.finish("context", [unit])
+                if kept:
+                    job.scratch.finish("context", [unit])
             advance(high - low)

@@ -11,10 +11,10 @@ from firstlight.corpus.corpus import Corpus
 from firstlight.errors import FirstlightError
 from firstlight.files import format_bytes
 from firstlight.report.progress import short_number
+from firstlight.statistics import layout
 from firstlight.statistics.compose import block_width
 from firstlight.statistics.fixed_point import most_before_carry
-from firstlight.statistics.layout import chunk_side
-from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment
+from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment, segment_bytes
 
 # Tokens whose columns are a dense strip: few, since the strip is updated at every position.
 HEAD_TOKENS = 64
@@ -26,6 +26,12 @@ SCATTERS_PER_PRODUCT = 0.9
 SCATTERS_PER_CELL = 40.0
 # V x block arrays alive at once: what is read, what is filled, and copies being turned, compressed and written.
 BLOCK_COPIES = 4
+# The same for sparse blocks, whose entries take 12 bytes, not 8: pieces, the block they make, its units, what is read.
+SPARSE_COPIES = 5
+# How much of the free memory a sparse block may take; the rest holds finished units.
+BLOCK_SHARE = 0.4
+# Segments are this part of the memory at most: tokens, postings, means, and bigrams being counted.
+SEGMENT_SHARE = 1 / 32
 
 
 @dataclass(frozen=True)
@@ -75,8 +81,10 @@ class Plan:
         memory: the limit in bytes.
         head: how many tokens are treated densely.
         unit: columns of a chunk of the store, the smallest piece that is finished or not.
-        block_units: units done at once.
+        block_cells: entries of units done at once.
+        sparse: whether matrices are kept as the entries that are not zero.
         composed_in_memory: whether the composed matrix is held, or kept in scratch beside the store.
+        held: bytes that finished sparse units may take before they go to scratch.
         segment_rows: windows read at once.
         needed: the memory the plan takes at its peak, in bytes.
         seconds: the time it should take, from the scatter speed of this machine.
@@ -91,8 +99,10 @@ class Plan:
     memory: int
     head: int
     unit: int
-    block_units: int
+    block_cells: int
+    sparse: bool
     composed_in_memory: bool
+    held: int
     segment_rows: int
     needed: int
     seconds: float
@@ -104,16 +114,21 @@ class Plan:
 
     def describe(self) -> str:
         """Return the plan in two lines for people."""
-        blocks = -(-self.units // self.block_units)
-        where = "in memory" if self.composed_in_memory else "on disk"
         return (
             f"plan: {short_number(self.pairs)} pairs twice over ({self.windows:,} windows, T = {self.window}, "
             f"V = {self.vocabulary:,}), {self.workers} worker{'s' if self.workers > 1 else ''}, "
             f"about {self.seconds:.0f} s\n"
-            f"plan: {format_bytes(self.needed)} of {format_bytes(self.memory)} memory, {blocks} "
-            f"block{'s' if blocks > 1 else ''} of {min(self.block_units * self.unit, self.vocabulary):,} columns, "
-            f"composed matrix {where}"
+            f"plan: {format_bytes(self.needed)} of {format_bytes(self.memory)} memory, {self._blocks()}"
         )
+
+    def _blocks(self) -> str:
+        if self.sparse:
+            size = short_number(self.block_cells)
+            return f"sparse blocks of at most {size} entries, {format_bytes(self.held)} for finished ones"
+        columns = min(self.block_cells // self.vocabulary, self.vocabulary)
+        blocks = -(-self.vocabulary // columns)
+        where = "in memory" if self.composed_in_memory else "on disk"
+        return f"{blocks} block{'s' if blocks > 1 else ''} of {columns:,} columns, composed matrix {where}"
 
 
 def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: float) -> Plan:
@@ -126,29 +141,32 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
         seconds_per_scatter: the measured speed of this machine.
     """
     vocabulary, positions = volume.vocabulary, volume.positions
-    head, unit = min(HEAD_TOKENS, vocabulary), chunk_side(vocabulary)
+    head, unit = min(HEAD_TOKENS, vocabulary), layout.chunk_side(vocabulary)
     cells = 8 * vocabulary  # one column of float64 or int64
     bigrams = min(positions, vocabulary**2)
+    segment_rows = _segment_rows(volume, memory)
+    sparse = vocabulary > layout.DENSE_VOCABULARY
+    copies = SPARSE_COPIES if sparse else BLOCK_COPIES
     fixed = (
         _resident()
         + 48 * 2**20  # compiled code and the buffers of the store
-        + 4 * SEGMENT_BYTES
+        + 3 * segment_bytes(segment_rows, volume.window, volume.itemsize)
         + 60 * bigrams  # sparse counts, their transpose, and the copies while they are added up
         + (workers + 2) * head * cells
         + workers * 3 * block_width(vocabulary) * cells
     )
-    least = fixed + BLOCK_COPIES * unit * cells
+    least = fixed + copies * unit * cells
     if least > memory:
         raise FirstlightError(
             f"--memory {format_bytes(memory)} is too little for V = {vocabulary:,}: "
             f"at least {format_bytes(least)} is needed"
         )
     whole = vocabulary * cells
-    in_memory = least + whole + 2 * unit * cells <= memory
+    in_memory = not sparse and least + whole + 2 * unit * cells <= memory
     room = memory - fixed - (whole if in_memory else 0)
-    units = -(-vocabulary // unit)
-    block_units = max(1, min(units, room // (BLOCK_COPIES * unit * cells)))
-    width = min(block_units * unit, vocabulary)
+    block_bytes = int(BLOCK_SHARE * room) if sparse else min(room, copies * vocabulary * cells)
+    block_cells = max(unit, block_bytes // (8 * copies * vocabulary) // unit * unit) * vocabulary
+    held = room - 8 * copies * block_cells if sparse else 0
     products = 2 * min(positions, vocabulary**2 // 4) * vocabulary
     scatters = SCATTERS_PER_PAIR * volume.pairs + SCATTERS_PER_PRODUCT * products + SCATTERS_PER_CELL * vocabulary**2
     return Plan(
@@ -161,18 +179,21 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
         memory=memory,
         head=head,
         unit=unit,
-        block_units=block_units,
+        block_cells=block_cells,
+        sparse=sparse,
         composed_in_memory=in_memory,
-        segment_rows=_segment_rows(volume),
-        needed=fixed + BLOCK_COPIES * width * cells + (whole if in_memory else 0),
+        held=held,
+        segment_rows=segment_rows,
+        needed=memory if sparse else fixed + 8 * copies * block_cells + (whole if in_memory else 0),
         seconds=scatters * seconds_per_scatter / workers,
     )
 
 
-def _segment_rows(volume: Volume) -> int:
+def _segment_rows(volume: Volume, memory: int) -> int:
     """Return how many windows are read at once: few enough that one segment alone needs no carry."""
     safe = most_before_carry(volume.window) // volume.window
-    return max(1, min(rows_per_segment(volume.window, volume.itemsize), safe))
+    size = min(SEGMENT_BYTES, int(SEGMENT_SHARE * memory))
+    return max(1, min(volume.windows, rows_per_segment(volume.window, volume.itemsize, size), safe))
 
 
 def _pairs(corpus: Corpus) -> int:

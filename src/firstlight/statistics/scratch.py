@@ -5,7 +5,7 @@ goes on from there with the same command, whatever memory or workers it is then 
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,11 @@ import zarr
 
 from firstlight.errors import FirstlightError
 from firstlight.files import locked, read_json, recover, staging_folder, write_json
+from firstlight.statistics import layout
 
 JOURNAL = "journal.json"
 SCRATCH = "scratch"
+REMOVED = "removed"
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,32 @@ class Scratch:
         return [self.load(f"{name}-{unit}") for unit in range(units)]
 
     def remove(self) -> None:
-        """Remove everything that is not part of the store."""
-        shutil.rmtree(self.folder / SCRATCH)
+        """Remove everything that is not part of the store, which is complete: from the rename on nothing is resumed."""
+        (self.folder / SCRATCH).rename(self.folder / REMOVED)
+        shutil.rmtree(self.folder / REMOVED)
 
     def _journal(self) -> dict[str, Any]:
         journal: dict[str, Any] = read_json(self.path(JOURNAL), "the journal of the count")
         return journal
+
+
+def deliver_complete(out: Path, deliver: Callable[[Path], None]) -> None:
+    """Deliver a store that was complete when its count was killed, if there is one.
+
+    Arguments:
+        out: where the store was to be.
+        deliver: publishes or uploads the folder.
+    """
+    staging = staging_folder(out)
+    if (staging / SCRATCH).exists() or not (staging / "zarr.json").is_file():
+        return
+    try:
+        with locked(staging):
+            layout.attributes(zarr.open_group(staging, mode="r"))
+            shutil.rmtree(staging / REMOVED, ignore_errors=True)
+            deliver(staging)
+    except BlockingIOError:
+        raise FirstlightError(f"{out}: another count of it is running; wait for it or stop it") from None
 
 
 @contextmanager

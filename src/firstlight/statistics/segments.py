@@ -15,7 +15,7 @@ from jaxtyping import Int32, Int64
 
 from firstlight.corpus.corpus import Corpus
 
-# Tokens, prefix means and postings of a segment together stay near the size of a shared last-level cache.
+# Longer segments gain nothing.
 SEGMENT_BYTES = 256 * 2**20
 
 Result = TypeVar("Result")
@@ -41,9 +41,14 @@ class Segment:
         return self.start + len(self.windows)
 
 
-def rows_per_segment(window: int, itemsize: int, segment_bytes: int = SEGMENT_BYTES) -> int:
-    """Return how many windows make a segment: a token, a mean (8 bytes) and a posting (8 bytes) for each position."""
-    return max(1, segment_bytes // ((window + 1) * (itemsize + 16)))
+def segment_bytes(rows: int, window: int, itemsize: int) -> int:
+    """Return what a segment takes: a token, a mean (8 bytes) and a posting (8 bytes) for each position."""
+    return rows * (window + 1) * (itemsize + 16)
+
+
+def rows_per_segment(window: int, itemsize: int, size: int) -> int:
+    """Return how many windows fit in a segment of a size in bytes."""
+    return max(1, size // segment_bytes(1, window, itemsize))
 
 
 def segments(corpora: Sequence[Corpus], rows: int) -> Iterator[Segment]:

@@ -6,44 +6,59 @@ from collections.abc import Sequence
 import numpy as np
 
 from firstlight.corpus.corpus import Corpus
-from firstlight.statistics import kernels
+from firstlight.statistics import kernels, row_kernels, sparse_kernels
+from firstlight.statistics.postings import postings
+from firstlight.statistics.segments import Segment, Workers
 
 
 def warm_up(corpora: Sequence[Corpus]) -> None:
     """Run every loop on two tiny windows of each token type that will come."""
     for dtype in {corpus.windows.dtype for corpus in corpora}:
-        windows, lengths = np.array([[0, 1, 0], [1, 1, 0]], dtype), np.array([3, 3], np.int32)
-        inverse, skip, slots = np.array([1.0, 0.5]), np.zeros(2, np.uint8), np.array([0, -1], np.int32)
-        weights, strip, square = np.array([4, 2]), np.zeros((2, 1), np.int64), np.zeros((2, 2), np.int64)
-        exponents, means, offsets, dense = (
-            np.zeros(2, np.int32),
-            np.zeros((2, 2)),
-            np.zeros(2, np.int64),
-            np.ones((2, 2)),
-        )
-        kernels.count_tokens(windows, lengths, np.zeros(2, np.int64), np.zeros(2, np.int64))
-        places = kernels.postings(windows, lengths, skip, 0, 2, 0)
-        kernels.bigram_rows(windows, *places, 2)
-        kernels.context_head(windows, lengths, weights, slots, strip)
-        kernels.context_tail(windows, lengths, *places, weights, 0, 2, square)
-        rows = np.array([0, 1, 2]), np.array([0, 1], np.int32), np.array([1, 1])
-        for integers in (square, square.astype(np.int32)):
-            sparse = kernels.nonzeros(integers)
-            kernels.fill_rows(*sparse, 0, 0, 2, integers)
-            kernels.add_to_block(*sparse, 0, 0, 2, 1.0, dense)
-        values, largest = np.ones(len(sparse[1])), np.zeros(2)
-        kernels.take_from_block(*sparse[:2], 0, 0, 2, dense, values, largest)
-        kernels.fill_rows(*sparse[:2], values, 0, 0, 2, dense)
-        kernels.largest_by(sparse[1], values, largest)
-        kernels.pick_scaled(*sparse[:2], values, 0, 0, 2, np.ones(2), square)
-        kernels.nonzeros(dense)
-        kernels.sum_halves(square, np.zeros(2, np.int64), np.zeros(2, np.int64))
-        kernels.sparse_times_block(*rows, dense, 0, 2, np.empty((2, 2)))
-        kernels.weighted_sum(np.ones(2), dense, np.zeros(2))
-        kernels.prefix_means(windows, *places, square, exponents, inverse, 1.0, 0, 2, means, offsets)
-        kernels.mean_offsets(lengths, means, inverse, 1.0, offsets)
-        kernels.attention_head(windows, lengths, dense[:, :1].copy(), means, inverse, np.ones(1), slots, strip)
-        kernels.attention_tail(windows, lengths, *places, dense, means, inverse, np.ones(2), 0, 2, square)
+        _token_loops(np.array([[0, 1, 0], [1, 1, 0]], dtype))
+    _matrix_loops()
+
+
+def _token_loops(windows: np.ndarray) -> None:
+    lengths, inverse, skip = np.array([3, 3], np.int32), np.array([1.0, 0.5]), np.zeros(2, np.uint8)
+    slots, exponents, scales = np.array([0, -1], np.int32), np.zeros(2, np.int32), np.ones(2)
+    weights, strip, square = np.array([4, 2]), np.zeros((2, 1), np.int64), np.zeros((2, 2), np.int64)
+    means, offsets, dense = np.zeros((2, 2)), np.zeros(2, np.int64), np.ones((2, 2))
+    kernels.count_tokens(windows, lengths, np.zeros(2, np.int64), np.zeros(2, np.int64))
+    with Workers(1) as workers:
+        places = postings(Segment(0, windows, lengths), skip, 0, 2, 0, workers)
+    kernels.bigram_rows(windows, *places, 2)
+    kernels.context_head(windows, lengths, weights, slots, strip)
+    kernels.context_tail(windows, lengths, *places, weights, 0, 2, square)
+    sparse = row_kernels.context_rows(windows, lengths, *places, weights, slots, strip, 0, 0, 2)
+    kernels.prefix_means(windows, *places, square, exponents, inverse, 1.0, 0, 2, means, offsets)
+    row_kernels.prefix_means_rows(windows, *places, *sparse, exponents, inverse, 1.0, 0, 2, 2, means, offsets)
+    kernels.mean_offsets(lengths, means, inverse, 1.0, offsets)
+    kernels.attention_head(windows, lengths, dense[:, :1].copy(), means, inverse, np.ones(1), slots, strip)
+    kernels.attention_tail(windows, lengths, *places, dense, means, inverse, scales, 0, 2, square)
+    composed = sparse[0], sparse[1], sparse[2].astype(np.float64)
+    row_kernels.attention_rows(windows, lengths, *places, *composed, means, inverse, scales, slots, strip, 0, 0, 2)
+
+
+def _matrix_loops() -> None:
+    square, dense, numbers = np.ones((2, 2), np.int64), np.ones((2, 2)), np.zeros(2, np.int64)
+    rows = np.array([0, 1, 2]), np.array([0, 1], np.int32), np.array([1, 1])
+    values, largest, scales = np.ones(2), np.zeros(2), np.ones(2)
+    for integers in (square, square.astype(np.int32)):
+        sparse = sparse_kernels.nonzeros(integers)
+        sparse_kernels.fill_rows(*sparse, 0, 0, 2, integers)
+        sparse_kernels.add_to_block(*sparse, 0, 0, 2, 1.0, dense)
+    sparse_kernels.nonzeros(dense)
+    sparse_kernels.fill_rows(*rows[:2], values, 0, 0, 2, dense)
+    sparse_kernels.take_from_block(*rows[:2], 0, 0, 2, dense, values, largest)
+    sparse_kernels.largest_by(rows[1], values, largest)
+    sparse_kernels.count_others(*rows[:2], 0, 2, numbers)
+    fill, keys, turned = np.array([0, 1]), np.zeros(2, np.int32), np.zeros(2, np.int64)
+    sparse_kernels.turn_scaled(*rows[:2], values, 0, 0, 2, scales, fill, keys, turned)
+    sparse_kernels.merged(*rows, *rows)
+    sparse_kernels.sum_halves(square, numbers, numbers.copy())
+    sparse_kernels.sum_entry_halves(rows[0], rows[2], numbers, numbers.copy())
+    kernels.sparse_times_block(*rows, dense, 0, 2, np.empty((2, 2)))
+    kernels.weighted_sum(np.ones(2), dense, np.zeros(2))
 
 
 def measure_scatter() -> float:

@@ -1,0 +1,275 @@
+"""The pair loops for large vocabularies: one row at a time in the cache, kept as the entries that are not zero.
+
+A block of dense rows would be filled with zeros, and read through for the few entries that are not, V x V times. Here
+one row of V numbers takes key after key: it is filled by the loops of `kernels`, emptied through the very places that
+were filled, and never leaves the cache.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from firstlight.statistics.kernels import attention_of_key, context_of_key, prefix_means_of_key
+
+Array = np.ndarray[Any, Any]
+
+# A row with this many visits for each 64 of its places is read through; one with fewer is emptied visit by visit.
+SCAN = 16
+
+
+@njit(cache=True, nogil=True)
+def visits_of_key(lengths: Array, starts: Array, places: Array, times: Array, key: int) -> int:
+    """Count the positions at or after the first occurrence of a posted key in each window."""
+    visits = np.int64(0)
+    for at in range(starts[key], starts[key + 1]):
+        if at == starts[key] or places[at - 1] != places[at]:
+            visits += np.int64(lengths[places[at]]) - 1 - np.int64(times[at])
+    return visits  # type: ignore[return-value]
+
+
+@njit(cache=True, nogil=True)
+def sort_tokens(tokens: Array, spare: Array, counts: Array, vocabulary: int) -> None:
+    """Sort token ids in place, byte by byte: they are few and small."""
+    count = tokens.shape[0]
+    shift = 0
+    while vocabulary >> shift > 0:
+        counts[:] = 0
+        for a in range(count):
+            counts[(tokens[a] >> shift) & 255] += 1
+        total = 0
+        for b in range(256):
+            total, counts[b] = total + counts[b], total
+        for a in range(count):
+            byte = (tokens[a] >> shift) & 255
+            spare[counts[byte]] = tokens[a]
+            counts[byte] += 1
+        tokens[:] = spare[:count]
+        shift += 8
+
+
+@njit(cache=True, nogil=True)
+def empty_row(
+    windows: Array,
+    lengths: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    of_next: int,
+    key: int,
+    row: Array,
+    seen: Array,
+    found: Array,
+    counts: Array,
+    others: Array,
+    entries: Array,
+    filled: int,
+) -> int:
+    """Move the entries of a row that are not zero to the end of `others` and `entries`; return the new end.
+
+    Arguments:
+        of_next: 1 if the row is by next token, 0 if by query token.
+        row: set to zero again.
+        seen: V zeros, left as they were.
+        found: two rows of V token ids, working memory.
+        counts: 256 numbers, working memory.
+    """
+    vocabulary = row.shape[0]
+    if visits_of_key(lengths, starts, places, times, key) * 64 > SCAN * vocabulary:
+        for token in range(vocabulary):
+            if row[token] != 0:
+                others[filled] = token
+                entries[filled] = row[token]
+                row[token] = 0
+                filled += 1
+        return filled
+    distinct = 0
+    for at in range(starts[key], starts[key + 1]):
+        i = places[at]
+        if at > starts[key] and places[at - 1] == i:
+            continue
+        tokens = windows[i, np.int64(times[at]) + of_next : np.int64(lengths[i]) - 1 + of_next]
+        for t in range(tokens.shape[0]):
+            token = tokens[t]
+            found[0, distinct] = token
+            distinct += seen[token] == 0
+            seen[token] = 1
+    sort_tokens(found[0, :distinct], found[1], counts, vocabulary)
+    for a in range(distinct):
+        token = found[0, a]
+        seen[token] = 0
+        if row[token] != 0:
+            others[filled] = token
+            entries[filled] = row[token]
+            row[token] = 0
+            filled += 1
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def room_for(
+    lengths: Array, starts: Array, places: Array, times: Array, slots: Array, first: int, low: int, high: int, size: int
+) -> int:
+    """Return the most entries keys [low, high) can have; a key with a slot takes its row from a strip."""
+    room = 0
+    for key in range(low, high):
+        room += size if slots[first + key] >= 0 else min(size, visits_of_key(lengths, starts, places, times, key))
+    return room
+
+
+@njit(cache=True, nogil=True)
+def copy_strip(strip: Array, slot: int, others: Array, entries: Array, filled: int) -> int:
+    """Move the entries of a column of a strip to the end of `others` and `entries`; return the new end."""
+    for token in range(strip.shape[0]):
+        if strip[token, slot] != 0:
+            others[filled] = token
+            entries[filled] = strip[token, slot]
+            filled += 1
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def context_rows(
+    windows: Array,
+    lengths: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    weights: Array,
+    slots: Array,
+    strip: Array,
+    first: int,
+    low: int,
+    high: int,
+) -> tuple[Array, Array, Array]:
+    """Return the context sums of posted keys [low, high), by key; the token of key 0 is `first`.
+
+    Arguments:
+        slots: for each token its column in the strip, or -1.
+        strip: the finished sums of the head tokens, next x head token.
+    """
+    vocabulary = strip.shape[0]
+    row, seen = np.zeros(vocabulary, np.int64), np.zeros(vocabulary, np.uint8)
+    found, counts = np.empty((2, vocabulary + 1), np.uint32), np.empty(256, np.int64)
+    room = room_for(lengths, starts, places, times, slots, first, low, high, vocabulary)
+    key_starts, others, entries = np.zeros(high - low + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
+    filled = 0
+    for key in range(low, high):
+        slot = slots[first + key]
+        if slot >= 0:
+            filled = copy_strip(strip, slot, others, entries, filled)
+        elif starts[key] < starts[key + 1]:
+            context_of_key(windows, lengths, starts, places, times, weights, key, row)
+            filled = empty_row(
+                windows,
+                lengths,
+                starts,
+                places,
+                times,
+                1,
+                key,
+                row,
+                seen,
+                found,
+                counts,
+                others,
+                entries,
+                filled,
+            )
+        key_starts[key - low + 1] = filled
+    return key_starts, others[:filled], entries[:filled]
+
+
+@njit(cache=True, nogil=True)
+def attention_rows(
+    windows: Array,
+    lengths: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    composed_starts: Array,
+    composed_others: Array,
+    composed_entries: Array,
+    means: Array,
+    inverse: Array,
+    scales: Array,
+    slots: Array,
+    strip: Array,
+    first: int,
+    low: int,
+    high: int,
+) -> tuple[Array, Array, Array]:
+    """Return the attention sums of posted keys [low, high), by key; the token of key 0 is `first`.
+
+    Arguments:
+        composed_starts: with the two after it the composed matrix of the posted keys, by key.
+        slots: for each token its column in the strip, or -1.
+        strip: the finished sums of the head tokens, query x head token.
+    """
+    vocabulary = strip.shape[0]
+    row, seen, values = np.zeros(vocabulary, np.int64), np.zeros(vocabulary, np.uint8), np.zeros(vocabulary)
+    found, counts = np.empty((2, vocabulary + 1), np.uint32), np.empty(256, np.int64)
+    room = room_for(lengths, starts, places, times, slots, first, low, high, vocabulary)
+    key_starts, others, entries = np.zeros(high - low + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
+    filled = 0
+    for key in range(low, high):
+        slot = slots[first + key]
+        if slot >= 0:
+            filled = copy_strip(strip, slot, others, entries, filled)
+        elif starts[key] < starts[key + 1]:
+            for at in range(composed_starts[key], composed_starts[key + 1]):
+                values[composed_others[at]] = composed_entries[at]
+            attention_of_key(windows, lengths, starts, places, times, values, means, inverse, scales[key], key, row)
+            for at in range(composed_starts[key], composed_starts[key + 1]):
+                values[composed_others[at]] = 0.0
+            filled = empty_row(
+                windows,
+                lengths,
+                starts,
+                places,
+                times,
+                0,
+                key,
+                row,
+                seen,
+                found,
+                counts,
+                others,
+                entries,
+                filled,
+            )
+        key_starts[key - low + 1] = filled
+    return key_starts, others[:filled], entries[:filled]
+
+
+@njit(cache=True, nogil=True)
+def prefix_means_rows(
+    windows: Array,
+    starts: Array,
+    places: Array,
+    times: Array,
+    composed_starts: Array,
+    composed_keys: Array,
+    composed_integers: Array,
+    exponents: Array,
+    inverse: Array,
+    offset_scale: float,
+    low: int,
+    high: int,
+    vocabulary: int,
+    means: Array,
+    offsets: Array,
+) -> None:
+    """Do the work of `prefix_means` with rows of the composed matrix that are kept as their entries."""
+    row, values = np.zeros(vocabulary, np.int64), np.empty(means.shape[1], np.int64)
+    for key in range(low, high):
+        if starts[key] == starts[key + 1]:
+            continue
+        for at in range(composed_starts[key], composed_starts[key + 1]):
+            row[composed_keys[at]] = composed_integers[at]
+        unit = np.ldexp(1.0, -exponents[key])
+        prefix_means_of_key(
+            windows, starts, places, times, row, unit, inverse, offset_scale, key, values, means, offsets
+        )
+        for at in range(composed_starts[key], composed_starts[key + 1]):
+            row[composed_keys[at]] = 0
