@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from firstlight.corpus import Corpus, build_corpus
+from firstlight.reference.training import train
+from firstlight.runs import Run
 from firstlight.statistics import Statistics, count
 
 VOCABULARY, STEPS, WINDOWS, LAYERS = 60, 20, 200, 3
@@ -43,3 +45,23 @@ def corpus(windows: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> Cor
 @pytest.fixture(scope="session")
 def stats(corpus: Corpus) -> Statistics:
     return count(corpus, corpus.path.parent / "stats", workers=1)
+
+
+@pytest.fixture(scope="session")
+def run(corpus: Corpus) -> Run:
+    """A training the theory speaks about: from zero, full batch, float64."""
+    return train(
+        corpus, corpus.path.parent / "run", layers=LAYERS, lr=0.01, steps=10, batch_size="full", dtype="float64"
+    )
+
+
+@pytest.fixture(scope="session")
+def gaussian_runs(corpus: Corpus) -> list[Run]:
+    """Trainings that differ in their seed: from small Gaussian weights, in batches."""
+    return [
+        train(
+            corpus, corpus.path.parent / f"gaussian-{seed}", layers=1, lr=0.5, steps=8, batch_size=50, init="gaussian",
+            init_scale=1e-3, dtype="float64", seed=seed,
+        )
+        for seed in range(3)
+    ]  # fmt: skip

@@ -68,7 +68,8 @@ def ablate(
 ) -> list[AblationRow]:
     """Remove each weight's projection on its leading term, one weight at a time, and measure what that does.
 
-    The control takes a random direction of the same norm away from the same weight instead, for several seeds.
+    The control takes a random direction of the same norm away from the same weight instead, for several seeds. All
+    is computed in float64.
 
     Arguments:
         run: the training.
@@ -81,7 +82,9 @@ def ablate(
         show_progress: whether to show a bar on stderr.
     """
     check_belongs(run, stats)
-    weights = weights_at(run, chosen_checkpoints(run, None if step is None else [step])[-1])
+    chosen_step = chosen_checkpoints(run, None if step is None else [step])[-1]
+    # What attention does early is below the rounding of float32.
+    weights = {name: tensor.double() for name, tensor in weights_at(run, chosen_step).items()}
     directions = Directions(stats)
     chosen = spread_windows(corpus, windows)
     rows: list[AblationRow] = []
@@ -100,14 +103,14 @@ def ablate(
 
 
 def _variants(name: str, weights: Weights, directions: Directions, seeds: range) -> Iterator[_Variant]:
-    own = weights[name].double()
+    own = weights[name]
     direction = torch.from_numpy(directions.whole(kind_of(name))).reshape(own.shape)
     removed = projection(own, direction)
     norm, total = float(removed.norm()), float(own.norm())
     share = norm / total if total else 0.0
 
     def without(part: torch.Tensor) -> Weights:
-        return {**weights, name: (own - part).to(weights[name].dtype)}
+        return {**weights, name: own - part}
 
     yield _Variant("leading term", None, norm, share, without(removed))
     for seed in seeds:
@@ -131,7 +134,7 @@ def _measured(
 ) -> list[tuple[float, float]]:
     """Return the mean loss of each variant and the mean KL divergence of it from the model as it is."""
     losses, divergences, positions = [0.0] * len(variants), [0.0] * len(variants), 0
-    # Two models' probabilities are held at once, in float64.
+    # Logits and probabilities of two models are held at once.
     for batch in batches(corpus, windows, max(1, windows_at_a_time(weights) // 4)):
         own = _log_probabilities(weights, batch)
         targets = batch.targets[batch.valid][:, None]
@@ -146,5 +149,4 @@ def _measured(
 
 @torch.no_grad()
 def _log_probabilities(weights: Weights, batch: Batch) -> Float64[torch.Tensor, "position token"]:
-    # Normalised in float64: a divergence is a small difference of large sums.
-    return torch.log_softmax(logits(weights, batch.inputs)[batch.valid].double(), dim=-1)
+    return torch.log_softmax(logits(weights, batch.inputs)[batch.valid], dim=-1)

@@ -86,8 +86,8 @@ def controlled_figures(found: Controlled) -> dict[str, "Figure"]:
     time = [row.s_eta for row in losses]
     return {
         "stories": line_plot(
-            "Stories: cosine with the true term (output, value) or with that of other stories", Axis("windows", log=True),
-            Axis("cosine"),
+            "Stories: cosine with the true term (output, value) or with that of other stories",
+            Axis("windows", log=True), Axis("cosine"),
             [_by_count(stories, kind, place, trained) for place, kind in enumerate(KINDS) for trained in (False, True)],
         ),
         "copies": line_plot(

@@ -1,8 +1,8 @@
 """The plots of a verification: cosines, what is missing from 1, losses, and deviations beside their bounds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firstlight.report.plots import Axis, Bars, Line, Mark, bar_plot, line_plot
 from firstlight.theory.ablation import AblationRow
@@ -18,8 +18,15 @@ _COLOURS: dict[Kind, int] = {"output": 0, "value": 1, "attention": 2, "position"
 _TIME = Axis("s·η", log=True)
 
 
-def verification_figures(rows: Sequence[SpreadRow], theorem: Theorem) -> dict[str, "Figure"]:
+def verification_figures(
+    rows: Sequence[SpreadRow], theorem: Theorem, closed_form: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, "Figure"]:
     """Return the plots of a verification by the names of their files."""
+    predicted = [row for row in closed_form if row["step"]]
+    losses = [_line(rows, rows[0].weight, "loss", "trained")]
+    if predicted:
+        xs, ys = [row["s_eta"] for row in predicted], [row["closed_form"] for row in predicted]
+        losses.append(Line("closed form", xs, ys, colour=1))
     marks = [Mark(theorem.limit, f"proved until {theorem.limit:.3g}")] if theorem.applies else []
     weights = list(dict.fromkeys(row.weight for row in rows))
     # Layers have one bound in common, so a line a kind is enough there.
@@ -42,7 +49,7 @@ def verification_figures(rows: Sequence[SpreadRow], theorem: Theorem) -> dict[st
             [_line(rows, weight, "deviation") for weight in weights] + [_bound(rows, weight) for weight in bounds],
             marks,
         ),
-        "loss": line_plot("Loss", _TIME, Axis("loss (nats)"), [_line(rows, weights[0], "loss", "loss")], marks),
+        "loss": line_plot("Loss", _TIME, Axis("loss (nats)"), losses, marks),
     }  # fmt: skip
 
 

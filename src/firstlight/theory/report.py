@@ -27,6 +27,11 @@ from firstlight.theory.verification import Verification
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+_WRITTEN = (
+    *("verify.json", "rows.parquet", "spread.parquet", "truncation.parquet", "report.html"),
+    *(f"{name}.png" for name in ("cosine", "gap", "relative_error", "bounds", "loss", "truncation")),
+)
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -80,6 +85,9 @@ def write_findings(folder: Path, findings: Findings, plots: bool, interactive: b
         interactive: whether figures on the page zoom and tell values.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    # What an earlier call left and this one does not measure would be taken for this one's.
+    for name in _WRITTEN:
+        (folder / name).unlink(missing_ok=True)
     document = findings.document()
     written = [folder / "verify.json"]
     write_json(written[0], document)
@@ -90,7 +98,7 @@ def write_findings(folder: Path, findings: Findings, plots: bool, interactive: b
     if not plots:
         return written
     theorem, together = findings.verifications[0].theorem, spread([found.rows for found in findings.verifications])
-    figures = verification_figures(together, theorem)
+    figures = verification_figures(together, theorem, findings.closed_form)
     if findings.truncation:
         figures["truncation"] = truncation_figure(findings.truncation)
     written += _draw(folder, figures)
