@@ -3,6 +3,7 @@
 import json
 import string
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -49,20 +50,24 @@ def test_words_lose_nothing_but_white_space(text: str) -> None:
 @given(st.lists(st.text(), max_size=5))
 def test_the_compiled_table_finds_the_words_of_the_definition(texts: list[str]) -> None:
     table = WordTable()
-    found = [table.scan(text.lower(), insert=True).tolist() for text in texts]
+    found = [table.scan([text.lower()], insert=True)[0].tolist() for text in texts]
     names = [word for word, _ in table.words()]
     expected = [words_of(text) for text in texts]
     assert [[names[i] for i in ids] for ids in found] == expected
     assert table.words() == list(Counter(word for words in expected for word in words).items())
-    assert [table.scan(text.lower(), insert=False).tolist() for text in texts] == found
+    together, bounds = table.scan([text.lower() for text in texts], insert=False)
+    assert [together[a:b].tolist() for a, b in pairwise(bounds)] == found
+    assert WordTable().scan([text.lower() for text in texts], insert=True)[0].tolist() == [
+        i for ids in found for i in ids
+    ]
 
 
 def test_the_compiled_table_grows() -> None:
     words = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(100_000)]
     table = WordTable()
-    assert (table.scan(" ".join(words), insert=True) == np.arange(100_000)).all()
-    assert (table.scan(" ".join(reversed(words)), insert=False) == np.arange(100_000)[::-1]).all()
-    assert table.scan("neverseen", insert=False).tolist() == [-1]
+    assert (table.scan([" ".join(words)], insert=True)[0] == np.arange(100_000)).all()
+    assert (table.scan([" ".join(reversed(words))], insert=False)[0] == np.arange(100_000)[::-1]).all()
+    assert table.scan(["neverseen"], insert=False)[0].tolist() == [-1]
 
 
 def test_the_vocabulary_is_the_most_frequent_words_and_ties_go_to_the_first(tmp_path: Path) -> None:
@@ -79,7 +84,7 @@ def test_counting_with_runs_on_disk_is_counting_in_memory(
     folder = tmp_path_factory.mktemp("runs")
     spilling = WordCounts(folder, types=3)
     for words in documents:
-        spilling.add(" ".join(words))
+        spilling.add([" ".join(words)])
     counted = Counter(word for words in documents for word in words)
     expected = [word for word, _ in counted.most_common(number)]  # stable: ties in the order of first appearance
     assert spilling.most_frequent(number) == (expected, len(counted) > number)
@@ -88,7 +93,7 @@ def test_counting_with_runs_on_disk_is_counting_in_memory(
 
 def test_endless_letters_are_no_word_and_take_no_memory(tmp_path: Path) -> None:
     counts = WordCounts(tmp_path)
-    counts.add(" ".join(["a", "x" * 1001, "y" * 1000]))
+    counts.add([" ".join(["a", "x" * 1001, "y" * 1000])])
     assert counts.most_frequent(10) == (["a", "y" * 1000], True)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -33,6 +34,7 @@ TRAINING_CHARACTERS = 512 * 2**20
 """BPE is learnt from at most this many characters of the corpus, its first ones."""
 
 _SLICE = 8192
+_COUNTED_TOGETHER = 2**19  # characters
 _ENDLESS = re.compile(r"[^\W\d_]{1001,}")
 _WORD = re.compile(r"[^\W\d_]+|\S")
 _FILE = "tokenizer.json"
@@ -106,8 +108,9 @@ class Words:
 
     def encode(self, texts: list[str]) -> list[Ids]:
         """Return the ids of each text."""
-        coded = [self._table.scan(text.lower(), insert=False) for text in texts]
-        return [np.where(ids < 0, np.int32(self._outside), ids) for ids in coded]
+        found, bounds = self._table.scan([text.lower() for text in texts], insert=False)
+        ids = np.where(found < 0, np.int32(self._outside), found)
+        return [ids[start:end] for start, end in pairwise(bounds.tolist())]
 
     @cached_property
     def _table(self) -> "WordTable":
@@ -127,8 +130,15 @@ class Words:
 def learn_words(texts: Iterable[str], folder: Path, size: int, oov: str, bos: str | None) -> Words:
     """Return the tokenizer whose vocabulary is the most frequent words of the texts."""
     counts = WordCounts(folder)
+    batch: list[str] = []
+    characters = 0
     for text in texts:
-        counts.add(text)
+        batch.append(text)
+        characters += len(text)
+        if characters >= _COUNTED_TOGETHER:
+            counts.add(batch)
+            batch, characters = [], 0
+    counts.add(batch)
     known, has_others = counts.most_frequent(size)
     return Words(known, has_others, oov, bos)
 

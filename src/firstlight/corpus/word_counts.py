@@ -33,9 +33,9 @@ class WordCounts:
         self._runs: list[Path] = []
         self._any_too_long = False
 
-    def add(self, text: str) -> None:
-        """Count the words of a document."""
-        ids = self._table.scan(text.lower(), insert=True)
+    def add(self, texts: list[str]) -> None:
+        """Count the words of some documents, few enough to be held together."""
+        ids, _ = self._table.scan([text.lower() for text in texts], insert=True)
         self._any_too_long = self._any_too_long or bool((ids < 0).any())
         if self._table.types > self._types or self._table.characters > CHARACTERS:
             self._spill()

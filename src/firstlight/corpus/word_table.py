@@ -30,7 +30,7 @@ class WordTable:
         self._kinds = np.full(0x110000, UNASKED, np.uint8)
         self._clear()
         if words:
-            self.scan(" ".join(words), insert=True)
+            self.scan(words, insert=True)
 
     def _clear(self) -> None:
         self.types = 0
@@ -40,23 +40,27 @@ class WordTable:
         self._pool = np.zeros(1 << 18, np.uint32)
         self._counts = np.zeros(1 << 15, np.int64)
 
-    def scan(self, text: str, insert: bool) -> Array:
-        """Return the ids of the words of a lower-case text; a word not in the table is added to it, or is -1.
+    def scan(self, texts: list[str], insert: bool) -> tuple[Array, Array]:
+        """Look up the words of lower-case texts; a word not in the table is added to it, or is -1.
 
         Arguments:
-            text: the text.
+            texts: some texts; they are scanned together, which is much faster than one by one.
             insert: whether new words are added, and all words counted.
+
+        Returns:
+            The ids of all texts, and where those of each text begin, with the end of the last.
         """
-        characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        ids = np.empty(len(characters), np.int32)
-        at, filled = 0, 0
+        characters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+        edges = np.cumsum([0, *(len(text) for text in texts)])
+        ids, bounds = np.empty(len(characters), np.int32), np.zeros(len(edges), np.int64)
+        text, at, filled = 0, 0, 0
         while True:
-            at, filled, self.types = _scan(
-                characters, self._kinds, at, filled, ids, insert, self.types,
+            text, at, filled, self.types = _scan(
+                characters, edges, self._kinds, text, at, filled, ids, bounds, insert, self.types,
                 self._slots, self._hashes, self._ends, self._pool, self._counts,
             )  # fmt: skip
-            if at == len(characters):
-                return ids[:filled]
+            if text == len(texts):
+                return ids[:filled], bounds
             if not self._ask(characters[at:]):
                 self._grow(len(characters))
 
@@ -103,10 +107,13 @@ class WordTable:
 @njit(cache=True, nogil=True)
 def _scan(
     characters: Array,
+    edges: Array,
     kinds: Array,
+    text: int,
     at: int,
     filled: int,
     ids: Array,
+    bounds: Array,
     insert: bool,
     types: int,
     slots: Array,
@@ -114,11 +121,15 @@ def _scan(
     ends: Array,
     pool: Array,
     counts: Array,
-) -> tuple[int, int, int]:
-    """Go on from a character; return early before a word that has no room, or has a character of unknown kind."""
-    length = len(characters)
+) -> tuple[int, int, int, int]:
+    """Go on from a character of a text; return early before a word that has no room, or a character of unknown kind."""
     mask = np.uint64(len(slots) - 1)
-    while at < length:
+    while text < len(edges) - 1:
+        length = edges[text + 1]
+        if at == length:
+            text += 1
+            bounds[text] = filled
+            continue
         kind = kinds[characters[at]]
         if kind == SPACE:
             at += 1
@@ -129,7 +140,7 @@ def _scan(
                 end += 1
             kind = kinds[characters[end]] if end < length else LETTER
         if kind == UNASKED:
-            return at, filled, types
+            return text, at, filled, types
         code = np.uint64(1469598103934665603)
         for place in range(at, end):
             code = (code ^ np.uint64(characters[place])) * np.uint64(1099511628211)
@@ -145,7 +156,7 @@ def _scan(
         if insert and end - at <= LONGEST:
             if found < 0:
                 if types + 1 >= len(hashes) or ends[types] + end - at > len(pool):
-                    return at, filled, types
+                    return text, at, filled, types
                 found = types
                 slots[slot] = types
                 hashes[types] = code
@@ -157,7 +168,7 @@ def _scan(
         ids[filled] = found
         filled += 1
         at = end
-    return at, filled, types
+    return text, at, filled, types
 
 
 @njit(cache=True, nogil=True)
