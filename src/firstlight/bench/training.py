@@ -66,10 +66,12 @@ def plain_batch(limit: int) -> int:
     """Return how many windows the plain model can hold."""
     V, T, L = SHAPE.vocabulary, SHAPE.window, SHAPE.layers
     fixed = PLAIN_FIXED + 4 * PLAIN_WEIGHT * (2 * L + 1) * V * V
-    batch = (limit - fixed) // (4 * PLAIN_WINDOW * V * T)
-    if batch < 1:
-        raise FirstlightError(f"--training-memory {format_bytes(limit)}: expected at least {format_bytes(2 * fixed)}")
-    return batch
+    window = 4 * PLAIN_WINDOW * V * T
+    if limit < fixed + window:
+        raise FirstlightError(
+            f"--training-memory {format_bytes(limit)}: expected at least {format_bytes(fixed + window)}"
+        )
+    return (limit - fixed) // window
 
 
 def _difference(folder: Path, loss: float, plain_loss: float) -> float:
