@@ -166,7 +166,7 @@ def test_a_ledger_that_does_not_add_up_is_noticed() -> None:
     ledger = Ledger(documents_read=3, documents_kept=2, tokens_read=5, tokens_kept=5)
     with pytest.raises(AssertionError, match="documents read 3, kept 2, excluded 0"):
         ledger.check()
-    ledger.exclude_document("some reason", 4)
+    ledger.exclude_documents("some reason", np.array([4]))
     with pytest.raises(AssertionError, match="tokens read 5, kept 5, excluded 4"):
         ledger.check()
     ledger.tokens_read = 9

@@ -17,30 +17,52 @@ from firstlight.errors import FirstlightError
 ROWS, WIDTH = 23, 4
 
 
+def cut_one(n: int, window: int, windows: str, fewest: int) -> tuple[list[int], list[int], int]:
+    """Cut one document; return starts, lengths, and what is covered."""
+    cuts = cut(np.array([n]), window, windows, fewest)
+    assert (cuts.documents == 0).all()
+    return cuts.starts.tolist(), cuts.lengths.tolist(), int(cuts.covered[0])
+
+
 @given(n=st.integers(0, 200), window=st.integers(1, 20), fewest=st.integers(2, 30))
 def test_chunks_predict_every_step_exactly_once(n: int, window: int, fewest: int) -> None:
-    cuts = cut(n, window, "chunk", fewest)
-    steps = [s + k for s, length in zip(cuts.starts, cuts.lengths, strict=True) for k in range(length - 1)]
-    assert steps == list(range(max(cuts.covered - 1, 0)))
+    starts, lengths, covered = cut_one(n, window, "chunk", fewest)
+    steps = [s + k for s, length in zip(starts, lengths, strict=True) for k in range(length - 1)]
+    assert steps == list(range(max(covered - 1, 0)))
     if n >= fewest and fewest > window:
-        assert cuts.lengths == [window + 1] * ((n - 1) // window) or cuts.lengths[-1] >= fewest
-    assert all(fewest <= length or length == window + 1 for length in cuts.lengths)
+        assert lengths == [window + 1] * ((n - 1) // window) or lengths[-1] >= fewest
+    assert all(fewest <= length or length == window + 1 for length in lengths)
     # What is left over is too short for a window of its own, the token it would share included.
-    assert n < fewest or n - cuts.covered + (1 if cuts.covered else 0) < max(fewest, 2)
+    assert n < fewest or n - covered + (1 if covered else 0) < max(fewest, 2)
 
 
 @given(n=st.integers(0, 200), window=st.integers(1, 20))
 def test_full_chunks_are_as_many_as_fit(n: int, window: int) -> None:
-    cuts = cut(n, window, "chunk", window + 1)
-    assert cuts.lengths == [window + 1] * (max(n - 1, 0) // window)
+    _, lengths, _ = cut_one(n, window, "chunk", window + 1)
+    assert lengths == [window + 1] * (max(n - 1, 0) // window)
 
 
 @given(n=st.integers(0, 200), window=st.integers(1, 20), fewest=st.integers(2, 30))
 def test_first_is_the_first_window_alone(n: int, window: int, fewest: int) -> None:
-    cuts = cut(n, window, "first", fewest)
-    assert cuts.lengths == ([min(n, window + 1)] if n >= fewest else [])
-    assert cuts.covered == sum(cuts.lengths)
-    assert cuts.starts == [0] * len(cuts.lengths)
+    starts, lengths, covered = cut_one(n, window, "first", fewest)
+    assert lengths == ([min(n, window + 1)] if n >= fewest else [])
+    assert covered == sum(lengths)
+    assert starts == [0] * len(lengths)
+
+
+@given(
+    n=st.lists(st.integers(0, 50), max_size=8),
+    window=st.integers(1, 20),
+    windows=st.sampled_from(["first", "chunk"]),
+    fewest=st.integers(2, 30),
+)
+def test_documents_cut_together_are_cut_as_each_alone(n: list[int], window: int, windows: str, fewest: int) -> None:
+    cuts = cut(np.array(n, np.int64), window, windows, fewest)
+    alone = [cut_one(size, window, windows, fewest) for size in n]
+    assert cuts.documents.tolist() == [i for i, (starts, _, _) in enumerate(alone) for _ in starts]
+    assert cuts.starts.tolist() == [start for starts, _, _ in alone for start in starts]
+    assert cuts.lengths.tolist() == [length for _, lengths, _ in alone for length in lengths]
+    assert cuts.covered.tolist() == [covered for _, _, covered in alone]
 
 
 def sharded(rows: int = ROWS) -> tuple[ShardedWindows, np.ndarray]:

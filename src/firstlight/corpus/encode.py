@@ -133,39 +133,45 @@ def _batches(documents: Iterator[Selected]) -> Iterator[list[Selected]]:
 def _write(
     batch: list[Selected], tokenizer: Tokenizer, settings: TextSettings, writer: WindowWriter, ledger: Ledger
 ) -> None:
-    rows: list[np.ndarray] = []
-    lengths: list[int] = []
-    origins: list[tuple[int, int, int, int]] = []
-    added = np.array([] if tokenizer.bos is None else [tokenizer.bos], np.int32)
-    width = settings.window + 1
-    padding = np.zeros(width, writer.dtype)
-    for chosen, ids in zip(batch, tokenizer.encode([each.document.text for each in batch]), strict=True):
-        ledger.tokens_read += len(ids)
-        n = len(added) + len(ids)
-        if n < settings.min_tokens:
-            ledger.exclude_document(f"fewer than {settings.min_tokens} tokens", len(ids))
-            continue
-        unknown = 0 if tokenizer.unknown is None else int(np.count_nonzero(ids == tokenizer.unknown))
-        if unknown and (settings.oov == "exclude" or tokenizer.unknown == tokenizer.size):
-            ledger.exclude_document(OUTSIDE, len(ids))
-            continue
-        cuts = cut(n, settings.window, settings.windows, settings.min_tokens)
-        tokens = np.concatenate([added, ids[: cuts.covered - len(added)]]).astype(writer.dtype)
-        for start, length in zip(cuts.starts, cuts.lengths, strict=True):
-            row = tokens[start : start + length]
-            if length < width:
-                row = np.concatenate([row, padding[length:]])
-            rows.append(row)
-            origins.append((chosen.source, chosen.number, chosen.document.place, start))
-        lengths += cuts.lengths
-        ledger.documents_kept += 1
-        ledger.tokens_kept += cuts.covered - len(added)
-        ledger.tokens_added += len(added)
-        if tokenizer.unknown is not None:
-            ledger.tokens_unknown += int(np.count_nonzero(tokens == tokenizer.unknown))
-        ledger.exclude_tokens(remainder_reason(settings.windows), n - cuts.covered)
-        ledger.windows += len(cuts.lengths)
-        ledger.positions += sum(cuts.lengths) - len(cuts.lengths)
-        ledger.short_windows += sum(length < width for length in cuts.lengths)
-    if rows:
-        writer.append(np.stack(rows), np.array(lengths, np.int32), np.array(origins, np.int64))
+    """Cut a batch of documents into windows and write them; all documents are done at once, as arrays."""
+    coded = tokenizer.encode([each.document.text for each in batch])
+    ids, sizes = np.concatenate(coded), np.array([len(each) for each in coded], np.int64)
+    begins = sizes.cumsum() - sizes
+    is_unknown = np.zeros(len(ids), bool) if tokenizer.unknown is None else ids == tokenizer.unknown
+    unknown_before = np.concatenate([[0], is_unknown.cumsum()])
+    unknown = unknown_before[begins + sizes] - unknown_before[begins]
+    added = 0 if tokenizer.bos is None else 1
+
+    ledger.tokens_read += len(ids)
+    too_short = sizes + added < settings.min_tokens
+    ledger.exclude_documents(f"fewer than {settings.min_tokens} tokens", sizes[too_short])
+    outside = np.zeros(len(batch), bool)
+    if settings.oov == "exclude" or tokenizer.unknown == tokenizer.size:
+        outside = ~too_short & (unknown > 0)
+    ledger.exclude_documents(OUTSIDE, sizes[outside])
+
+    kept = np.flatnonzero(~too_short & ~outside)
+    begins, sizes = begins[kept], sizes[kept]
+    cuts = cut(sizes + added, settings.window, settings.windows, settings.min_tokens)
+    ledger.documents_kept += len(kept)
+    ledger.tokens_kept += int((cuts.covered - added).sum())
+    ledger.tokens_added += added * len(kept)
+    ledger.tokens_unknown += int((unknown_before[begins + cuts.covered - added] - unknown_before[begins]).sum())
+    ledger.exclude_tokens(remainder_reason(settings.windows), int((sizes + added - cuts.covered).sum()))
+    ledger.windows += len(cuts.starts)
+    ledger.positions += int((cuts.lengths - 1).sum())
+    ledger.short_windows += int((cuts.lengths <= settings.window).sum())
+    if not len(cuts.starts):
+        return
+
+    place = np.arange(settings.window + 1)
+    # A token that was added stands before the first one of the document's text.
+    at = (begins[cuts.documents] + cuts.starts - added)[:, None] + place
+    rows = ids[at.clip(0, len(ids) - 1)]
+    if tokenizer.bos is not None:
+        rows[cuts.starts == 0, 0] = tokenizer.bos
+    rows[place >= cuts.lengths[:, None]] = 0
+    chosen = [batch[i] for i in kept]
+    of_document = np.array([(each.source, each.number, each.document.place) for each in chosen], np.int64)
+    origins = np.column_stack([of_document[cuts.documents], cuts.starts])
+    writer.append(rows.astype(writer.dtype), cuts.lengths.astype(np.int32), origins)

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from jaxtyping import Int64
+
 
 @dataclass
 class Ledger:
@@ -26,10 +29,15 @@ class Ledger:
     short_windows: int = 0
     positions: int = 0
 
-    def exclude_document(self, reason: str, tokens: int = 0) -> None:
-        """Enter a document that is left out whole, with its tokens if they were counted."""
+    def exclude_document(self, reason: str) -> None:
+        """Enter a document that is left out before its tokens were counted."""
         self.documents_excluded[reason] = self.documents_excluded.get(reason, 0) + 1
-        self.exclude_tokens(reason, tokens)
+
+    def exclude_documents(self, reason: str, tokens: Int64[np.ndarray, " document"]) -> None:
+        """Enter documents that are left out whole, given the tokens of each."""
+        if len(tokens):
+            self.documents_excluded[reason] = self.documents_excluded.get(reason, 0) + len(tokens)
+            self.exclude_tokens(reason, int(tokens.sum()))
 
     def exclude_tokens(self, reason: str, tokens: int) -> None:
         """Enter tokens that are left out."""
