@@ -11,6 +11,7 @@ import pytest
 from firstlight.cli.main import main
 from firstlight.corpus import Corpus, build_corpus
 from firstlight.runs import open_run
+from firstlight.statistics import open_statistics
 
 SMALL = ("--layers", 1, "--lr", 0.5, "--steps", 3, "--batch-size", 16, "--threads", 1)
 
@@ -75,6 +76,23 @@ def test_every_option_arrives(corpus: Corpus, tmp_path: Path, capsys: pytest.Cap
     settings = open_run(tmp_path / "run").settings
     expected = {**options, "steps": 2, "windows": 10, "window": 20, "vocabulary": len(corpus.vocabulary)}
     assert settings == {**{n: v for n, v in expected.items() if n != "epochs"}, "corpus": corpus.fingerprint}
+
+
+def test_the_checksum_of_the_statistics_is_kept(
+    corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = build_corpus(["stories:9"], tmp_path / "other", window=20)
+    for each, name in ((corpus, "same"), (other, "different")):
+        assert run(capsys, "stats", "build", each.path, "--out", tmp_path / name, "--workers", 1)[0] == 0
+    arguments = ("train", corpus.path, "--out", tmp_path / "run", *SMALL, "--stats")
+    code, _, stderr = run(capsys, *arguments, tmp_path / "different")
+    assert (code, stderr) == (
+        2,
+        f"firstlight: {tmp_path / 'different'}: statistics of another corpus, expected those of {corpus.path}\n",
+    )
+    assert run(capsys, *arguments, tmp_path / "same")[0] == 0
+    kept = open_run(tmp_path / "run").manifest["provenance"]["statistics"]
+    assert kept == {"path": str(tmp_path / "same"), "key": open_statistics(tmp_path / "same").facts["key"]}
 
 
 def test_divergence_exits_with_1_and_one_line(

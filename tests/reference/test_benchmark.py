@@ -34,7 +34,7 @@ def test_a_small_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_little_memory_for_the_plain_model() -> None:
-    with pytest.raises(FirstlightError, match=r"--training-memory 512\.0 MiB: expected at least 1\.0 GiB"):
+    with pytest.raises(FirstlightError, match=r"--training-memory 512\.0 MiB: expected at least \d"):
         training.plain_batch(2**29)
 
 

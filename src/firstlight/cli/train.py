@@ -38,6 +38,7 @@ def train(
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     memory: Annotated[str, typer.Option(help="What a process may hold, such as 8GiB.")] = "8GiB",
     threads: Annotated[int | None, typer.Option(help="Threads of a process. [as PyTorch chooses]")] = None,
+    stats: Annotated[str | None, typer.Option(help="Statistics of the corpus, whose checksum is to be kept.")] = None,
     as_json: Json = False,
 ) -> None:
     """Train the reference transformer; a training that was killed goes on with the same command.
@@ -47,6 +48,11 @@ def train(
     from firstlight.reference.training import Diverged
     from firstlight.reference.training import train as train_run
 
+    statistics = None
+    if stats is not None:
+        from firstlight.statistics import open_statistics
+
+        statistics = open_statistics(stats)
     try:
         run = train_run(
             open_corpus(corpus),
@@ -66,6 +72,7 @@ def train(
             device=device,
             memory=memory,
             threads=threads,
+            statistics=statistics,
             show=True,
         )
     except Diverged as error:

@@ -5,6 +5,7 @@ import resource
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -20,6 +21,9 @@ from firstlight.report.progress import Advance, progress, say
 from firstlight.runs.recorder import Recorder, recording
 from firstlight.runs.run import Run, open_run
 from firstlight.runs.schedule import schedule
+
+if TYPE_CHECKING:
+    from firstlight.statistics import Statistics
 
 KIND = "reference"
 
@@ -47,6 +51,7 @@ def train(
     device: str = "cpu",
     memory: str | int = "8GiB",
     threads: int | None = None,
+    statistics: "Statistics | None" = None,
     show: bool = False,
 ) -> Run:
     """Train the reference model on a corpus into a run folder, and open it.
@@ -71,6 +76,7 @@ def train(
         device: `cpu`, `cuda` or `cuda:N`.
         memory: what a process may hold, as bytes or as text such as `8GiB`.
         threads: of PyTorch, in each process; as PyTorch is set when None.
+        statistics: of the corpus; their checksum goes into the manifest of a new run.
         show: whether to print the plan and progress on stderr.
 
     Raises:
@@ -85,8 +91,9 @@ def train(
         if threads < 1:
             raise FirstlightError(f"--threads {threads}: expected at least 1")
         torch.set_num_threads(threads)
+    provenance = _provenance(corpus, statistics)
     with joined(device) as processes:
-        job = _Job(corpus, settings, processes, limit, show and processes.rank == 0)
+        job = _Job(corpus, settings, provenance, processes, limit, show and processes.rank == 0)
         if processes.rank == 0:
             job.lead(Path(out))
         elif processes.hear():
@@ -101,6 +108,7 @@ class _Job:
 
     corpus: Corpus
     settings: Settings
+    provenance: dict[str, Any]
     processes: Processes
     memory: int
     show: bool
@@ -113,10 +121,10 @@ class _Job:
             "world_size": self.processes.size,
             "threads": torch.get_num_threads(),
         }
-        provenance = {"corpus": {"path": str(self.corpus.path), "fingerprint": self.corpus.fingerprint}}
         told = False
         try:
-            with recording(out, KIND, self.settings.as_json(), provenance=provenance, session=session) as recorder:
+            settings = self.settings.as_json()
+            with recording(out, KIND, settings, provenance=self.provenance, session=session) as recorder:
                 status = recorder.manifest["status"]
                 if status == "diverged":
                     raise Diverged(f"{out}: {recorder.manifest['message']}")
@@ -237,6 +245,16 @@ def peak_bytes(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _provenance(corpus: Corpus, statistics: "Statistics | None") -> dict[str, Any]:
+    """Return where the data came from, with checksums."""
+    provenance: dict[str, Any] = {"corpus": {"path": str(corpus.path.resolve()), "fingerprint": corpus.fingerprint}}
+    if statistics is not None:
+        if corpus.fingerprint not in [member["fingerprint"] for member in statistics.facts["corpora"]]:
+            raise FirstlightError(f"{statistics.path}: statistics of another corpus, expected those of {corpus.path}")
+        provenance["statistics"] = {"path": statistics.path, "key": statistics.facts["key"]}
+    return provenance
 
 
 def _resume(recorder: Recorder, parameters: Parameters) -> int:
