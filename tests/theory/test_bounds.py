@@ -76,6 +76,9 @@ def test_the_last_step_is_the_last_in_the_range_for_any_rate() -> None:
 def test_the_probability_of_a_gaussian_start() -> None:
     theorem = theorem_for(GAUSSIAN)
     assert (theorem.name, theorem.applies, theorem.probability) == ("D.12", True, 1.0)
+    # At the start itself the bound is zero and the weights are not.
+    assert [theorem.in_proved_range(step) for step in (0, 1, 5, 6)] == [False, True, True, False]
+    assert theorem_for(PAPER).in_proved_range(0)
     small = replace(GAUSSIAN, vocabulary=10, layers=1, init_exponent=0.25)
     expected = 1 - 4 * (math.exp(-(10**1.5) / 2) + math.exp(-(10**2.5) / 4))
     assert theorem_for(small).probability == pytest.approx(expected, rel=1e-12)

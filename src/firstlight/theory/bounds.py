@@ -102,7 +102,9 @@ class Theorem:
 
     def in_proved_range(self, steps: int) -> bool:
         """Return whether the theorem says anything about the model after some steps."""
-        return self.applies and steps * self.lr <= self.limit
+        # Gaussian weights are not zero, as the bounds are at step 0: the proof begins with the first step.
+        begun = steps >= 1 or self.name != "D.12"
+        return self.applies and begun and steps * self.lr <= self.limit
 
     def bound(self, kind: Kind, steps: int) -> float:
         """Return the bound on the deviation of a weight, which is proved only in the proved range."""

@@ -53,7 +53,7 @@ class Scale:
     window: int = 64
     layers: int = 2
     lr: float = 0.4
-    steps: int = 16
+    steps: int = 8
     symbols: int = 16
     half: int = 8
     copies: int = 512

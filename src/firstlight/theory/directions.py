@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Directions are kept between uses when three of them take no more than this.
 HELD_BYTES = 2**31
-BLOCK_BYTES = 2**28
+BLOCK_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
