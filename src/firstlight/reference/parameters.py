@@ -39,13 +39,12 @@ def shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
 
 def shape_of(parameters: Mapping[str, torch.Tensor]) -> Shape:
     """Return the sizes of a model from its weights, or raise an error that names the weight that does not fit."""
-    layers = sum(name.endswith(".W") for name in parameters)
+    layers = max(1, sum(name.endswith(".W") for name in parameters))
     missing = [name for name in names(layers) if name not in parameters]
     if missing or len(parameters) != len(names(layers)):
         named = missing[0] if missing else next(name for name in parameters if name not in names(layers))
         raise FirstlightError(f"weights of the reference model: {named} is {'missing' if missing else 'unexpected'}")
-    window = len(parameters["layers.0.P"]) if layers else 1
-    shape = Shape(len(parameters["W_O"]), window, layers)
+    shape = Shape(len(parameters["W_O"]), len(parameters["layers.0.P"]), layers)
     for name, expected in shapes(shape).items():
         if tuple(parameters[name].shape) != expected:
             raise FirstlightError(f"{name}: shape {tuple(parameters[name].shape)}, expected {expected}")
