@@ -141,7 +141,9 @@ def _measured(
         for number, variant in enumerate(variants):
             theirs = own if variant is weights else _log_probabilities(variant, batch)
             losses[number] -= float(theirs.gather(1, targets).sum())
-            divergences[number] += float((own.exp() * (own - theirs)).sum())
+            # KL as the mean of e^d - 1 - d, d the difference of logarithms: no term is negative, and no sum cancels.
+            gap = theirs - own
+            divergences[number] += float((own.exp() * (gap.expm1() - gap)).sum())
         positions += batch.positions
         advance(len(batch.inputs) * (1 + len(variants) - (variants[0] is weights)))
     return [(loss / positions, kl / positions) for loss, kl in zip(losses, divergences, strict=True)]

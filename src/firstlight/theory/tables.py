@@ -92,7 +92,9 @@ def cosine_text(cosine: float | None) -> str:
     if cosine is None:
         return "-"
     lacking = 1 - cosine
-    return f"{cosine:.4f}" if lacking > 1e-4 else f"1-{max(lacking, 0):.0e}"
+    if lacking > 1e-4:
+        return f"{cosine:.4f}"
+    return f"1-{lacking:.0e}" if lacking > 0 else "1"
 
 
 def _holds(row: SpreadRow) -> bool | None:
