@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from firstlight.cli import bench, corpus, demo, predict, statistics, train, verify
+from firstlight.cli import bench, corpus, demo, predict, reproduce, statistics, train, verify
 from firstlight.errors import FirstlightError
 from firstlight.version import __version__
 
@@ -27,6 +27,7 @@ app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("verify")(verify.verify)
 app.command("ablate")(verify.ablate)
+app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)
 app.command("bench")(bench.bench)
 

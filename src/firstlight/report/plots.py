@@ -171,6 +171,26 @@ def heat_map(
     return styled.update_yaxes(type="category", showgrid=False, autorange="reversed")
 
 
+def star_plot(title: str, centre: str, values: Mapping[str, float]) -> "Figure":
+    """Draw a word with arrows to others around it, wider for larger values, which stand on them."""
+    import plotly.graph_objects as go
+
+    largest = max(values.values(), default=1.0)
+    turns = [math.tau * place / max(1, len(values)) + math.pi / 2 for place in range(len(values))]
+    ends = [(1.6 * math.cos(turn), math.sin(turn)) for turn in turns]
+    figure = go.Figure()
+    for (x, y), (word, value) in zip(ends, values.items(), strict=True):
+        figure.add_annotation(
+            x=0.83 * x, y=0.83 * y, ax=0.16 * x, ay=0.16 * y, xref="x", yref="y", axref="x", ayref="y", text="",
+            arrowhead=2, arrowwidth=1 + 4 * value / largest, arrowcolor=COLOURS[5], standoff=4,
+        )  # fmt: skip
+        figure.add_annotation(x=0.5 * x, y=0.5 * y, text=f"{value:.3g}", showarrow=False, bgcolor="white", borderpad=1)
+        figure.add_annotation(x=x, y=y, text=word, showarrow=False, font={"size": 17})
+    figure.add_annotation(x=0, y=0, text=f"<b>{centre}</b>", showarrow=False, font={"size": 20, "color": COLOURS[1]})
+    styled = _styled(figure, title, Axis("", between=(-2, 2)), Axis("", between=(-1.25, 1.25)))
+    return styled.update_xaxes(visible=False).update_yaxes(visible=False)
+
+
 def write_png(figures: Mapping[Path, "Figure"]) -> None:
     """Write figures as PNG files."""
     for path, image in zip(figures, draw(list(figures.values()), "png"), strict=True):

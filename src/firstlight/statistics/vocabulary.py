@@ -1,6 +1,7 @@
 """Finding a token the way people write it."""
 
 import difflib
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +24,11 @@ class TokenIndex:
     @cached_property
     def _ids(self) -> dict[str, int]:
         return {token: index for index, token in reversed(list(enumerate(self.vocabulary)))}
+
+    @property
+    def known(self) -> Set[str]:
+        """The tokens as the vocabulary writes them."""
+        return self._ids.keys()
 
     def id_of(self, token: str) -> int:
         """Return the id of a token.

@@ -34,7 +34,7 @@ def verification_figures(
     return {
         "cosine": line_plot(
             "Cosine of trained weights and their prediction", _TIME, Axis("cosine"),
-            [_line(rows, weight, "cosine") for weight in weights], marks,
+            verification_lines(rows, "cosine"), marks,
         ),
         "gap": line_plot(
             "What the cosine lacks of 1", _TIME, Axis("1 − cosine", log=True),
@@ -42,7 +42,7 @@ def verification_figures(
         ),
         "relative_error": line_plot(
             "Size of the deviation over that of the prediction", _TIME, Axis("relative error", log=True),
-            [_line(rows, weight, "relative_error") for weight in weights], marks,
+            verification_lines(rows, "relative_error"), marks,
         ),
         "bounds": line_plot(
             f"Deviation, and what theorem {theorem.name} bounds it by", _TIME, Axis("Frobenius norm", log=True),
@@ -51,6 +51,11 @@ def verification_figures(
         ),
         "loss": line_plot("Loss", _TIME, Axis("loss (nats)"), losses, marks),
     }  # fmt: skip
+
+
+def verification_lines(rows: Sequence[SpreadRow], what: str) -> list[Line]:
+    """Return a line for each weight, of one of the columns of a verification."""
+    return [_line(rows, weight, what) for weight in dict.fromkeys(row.weight for row in rows)]
 
 
 def truncation_figure(rows: Sequence[TruncationRow]) -> "Figure":

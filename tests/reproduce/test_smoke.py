@@ -1,0 +1,99 @@
+"""Every reproduction runs at its smallest scale and says what it found, from numbers that are on disk."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from firstlight.cli.main import main
+from firstlight.reproduce import catalogue
+from firstlight.reproduce.associations.experiment import least_cosines
+from firstlight.theory.verification import Row
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("reproductions")
+    assert main(["reproduce", "all", "--scale", "smoke", "--out", str(out), "--json"]) == 0
+    return out
+
+
+def report(folder: Path, name: str) -> str:
+    return (folder / name / "smoke" / "report.md").read_text(encoding="utf-8")
+
+
+def numbers(folder: Path, name: str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads((folder / name / "smoke" / "numbers.json").read_text())["numbers"]
+    return found
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_each_writes_a_report_with_claim_verdict_tables_plots_and_settings(folder: Path, name: str) -> None:
+    text = report(folder, name)
+    assert "**The paper:**" in text
+    assert "**Here:**" in text
+    assert "## Settings" in text
+    assert "| scale | smoke |" in text
+    assert text.count("|---") >= 2
+    pictures = re.findall(r"!\[.*\]\((.*\.png)\)", text)
+    assert pictures
+    for picture in pictures:
+        assert (folder / name / "smoke" / picture).read_bytes().startswith(b"\x89PNG")
+    if name != "associations/controlled":
+        assert re.search(r"\*\*Here:\*\* (Reproduced|Partly|Not reproduced)", text)
+
+
+def test_the_verdict_of_table_1_is_that_of_its_numbers(folder: Path) -> None:
+    rows = [row for row in numbers(folder, "associations/table1") if "full batch" in str(row["run"])]
+    cosines = [float(str(row["cosine"])) for row in rows if row["cosine"] is not None]
+    assert min(cosines) > 0.9999
+    assert "**Here:** Reproduced" in report(folder, "associations/table1")
+    assert "0.9985" in report(folder, "associations/table1")
+
+
+def test_a_larger_rate_leaves_the_leading_terms_first(folder: Path) -> None:
+    rows = numbers(folder, "associations/figure4")
+    runs = {str(row["run"]) for row in rows}
+    last = {
+        run: min(float(str(row["cosine"])) for row in rows if row["run"] == run and row["step"] == 40) for run in runs
+    }
+    assert last["rate 0.4, full batch"] < last["rate 0.04, full batch"]
+
+
+def test_removing_the_output_hurts_more_than_its_control(folder: Path) -> None:
+    rows = [row for row in numbers(folder, "associations/table3") if row["weight"] == "W_O"]
+    own = [float(str(row["loss_change"])) for row in rows if row["removed"] == "leading term"]
+    control = [float(str(row["loss_change"])) for row in rows if row["removed"] == "random"]
+    assert min(own) > 10 * max(map(abs, control))
+
+
+def test_least_cosines_look_at_ends_of_epochs_alone() -> None:
+    def row(step: int, cosine: float) -> Row:
+        return Row(step, step * 0.1, "W_O", None, cosine, None, 0.0, None, False, None)
+
+    others = [
+        Row(4, 0.4, weight, None, 1.0, None, 0.0, None, False, None)
+        for weight in ("layers.0.W", "layers.0.V", "layers.0.P")
+    ]
+    rows = [row(0, 0.0), row(1, 0.5), row(4, 0.9), row(8, 0.8), *others]
+    assert least_cosines(rows, 4)["output"] == 0.8
+    assert least_cosines(rows, 1)["output"] == 0.5
+
+
+def test_a_second_call_trains_nothing_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = sorted((folder / "work").glob("run-*/checkpoints/*"))
+    stamps = [path.stat().st_mtime_ns for path in runs]
+    assert main(["reproduce", "associations/table1", "--scale", "smoke", "--out", str(folder)]) == 0
+    assert [path.stat().st_mtime_ns for path in runs] == stamps
+    assert "associations/table1/smoke/report.md" in capsys.readouterr().out
+
+
+def test_names_are_listed_and_others_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in catalogue.NAMES)
+    assert main(["reproduce", "associations/table9", "--out", str(tmp_path)]) == 2
+    assert "expected one of associations/table1" in capsys.readouterr().err
+    assert main(["reproduce", "all", "--scale", "huge", "--out", str(tmp_path)]) == 2
+    assert "expected smoke, laptop, paper" in capsys.readouterr().err
