@@ -1,0 +1,1 @@
+"""State tracking: groups acting on values, sentences that apply them, models that follow, and how far they carry."""

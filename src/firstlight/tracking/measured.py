@@ -1,0 +1,57 @@
+"""What is measured of a model on sentences, whichever model it is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """What a model wrote after the predicates and the first answer, greedily, clause by clause.
+
+    A clause whose tokens are not a variable and a value where an answer has them counts as wrong: its entry is -1.
+
+    Attributes:
+        variables: the variable of each generated answer l = 1..L, by number, or -1.
+        values: its value, or -1.
+    """
+
+    variables: Int64[np.ndarray, "sentence answer"]
+    values: Int64[np.ndarray, "sentence answer"]
+
+
+@dataclass(frozen=True, eq=False)
+class TeacherForced:
+    """Probabilities of the true next answer when all answers before it are the true ones.
+
+    Attributes:
+        clause: of all five slots together.
+        value: of the value alone.
+    """
+
+    clause: Float64[np.ndarray, "sentence answer"]
+    value: Float64[np.ndarray, "sentence answer"]
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionMass:
+    """Where the query clause of each next answer looks.
+
+    Attributes:
+        predicate: share of attention on the predicate of the next answer.
+        answer: share on its own clause, the last answer.
+    """
+
+    predicate: Float64[np.ndarray, "head sentence answer"]
+    answer: Float64[np.ndarray, "head sentence answer"]
+
+    @property
+    def epsilon(self) -> Float64[np.ndarray, "head sentence answer"]:
+        """Attention that goes to neither, ε."""
+        return np.asarray(1 - self.predicate - self.answer)
+
+    @property
+    def gap(self) -> Float64[np.ndarray, "head sentence answer"]:
+        """How unequal the two are."""
+        return np.asarray(np.abs(self.predicate - self.answer))
