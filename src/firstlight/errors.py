@@ -1,4 +1,4 @@
-"""The one exception of the package."""
+"""The exceptions of the package: mistakes of the user, and trainings that diverge."""
 
 
 class FirstlightError(Exception):
@@ -7,3 +7,7 @@ class FirstlightError(Exception):
     The message is one line that says what went wrong, where, what came and what was expected.
     The command line prints it without a traceback and exits with 2.
     """
+
+
+class Diverged(RuntimeError):  # noqa: N818  # what happened, rather than whose fault it is
+    """The loss or a gradient of a training is no longer a number; what was learnt before is on disk."""

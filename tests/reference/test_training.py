@@ -15,11 +15,11 @@ import torch
 
 import firstlight as fl
 from firstlight.corpus import Corpus, build_corpus
-from firstlight.errors import FirstlightError
+from firstlight.errors import Diverged, FirstlightError
 from firstlight.reference.batches import Order
 from firstlight.reference.evaluation import loss_and_gradient
 from firstlight.reference.parameters import Parameters, Shape, gaussian_parameters, names
-from firstlight.reference.training import Diverged, train
+from firstlight.reference.training import train
 from firstlight.runs import Run, open_run, recorder
 from tests.reference.conftest import MakeCorpus
 from tests.reference.dense import STEPS, VOCABULARY, WINDOWS, dense_gradients, draw_windows, largest_difference

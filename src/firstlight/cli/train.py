@@ -8,6 +8,7 @@ import typer
 
 from firstlight.cli.output import Json, print_json
 from firstlight.corpus import open_corpus
+from firstlight.errors import Diverged
 from firstlight.files import format_bytes
 from firstlight.report.progress import say
 from firstlight.report.tables import format_table
@@ -45,7 +46,6 @@ def train(
 
     Several processes train together under torchrun.
     """
-    from firstlight.reference.training import Diverged
     from firstlight.reference.training import train as train_run
 
     statistics = None

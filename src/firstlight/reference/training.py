@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from firstlight.corpus import Corpus
-from firstlight.errors import FirstlightError
+from firstlight.errors import Diverged, FirstlightError
 from firstlight.files import format_bytes, parse_bytes
 from firstlight.reference.evaluation import is_finite, load_of, positions_of, sum_over
 from firstlight.reference.parameters import Parameters
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from firstlight.statistics import Statistics
 
 KIND = "reference"
-
-
-class Diverged(RuntimeError):  # noqa: N818  # what happened, rather than whose fault it is
-    """The loss or a gradient is no longer a number; what was learnt before is on disk."""
 
 
 def train(

@@ -1,9 +1,12 @@
 """What is measured of a model on sentences, whichever model it is."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float64, Int64
+
+from firstlight.tracking.language.sentences import Sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,3 +58,19 @@ class AttentionMass:
     def gap(self) -> Float64[np.ndarray, "head sentence answer"]:
         """How unequal the two are."""
         return np.asarray(np.abs(self.predicate - self.answer))
+
+
+class SentenceModel(Protocol):
+    """What measures ask of a model, whichever it is. Sentences of any number and length; batching is its own affair."""
+
+    def rollout(self, sentences: Sentences) -> Rollout:
+        """Write answers 1..L greedily, each read back, after the predicates and the true answer 0."""
+        ...
+
+    def teacher_forced(self, sentences: Sentences) -> TeacherForced:
+        """Return the probabilities of the true answers 1..L, each after the true ones before it."""
+        ...
+
+    def attention(self, sentences: Sentences) -> AttentionMass:
+        """Return where answers 0..L-1 look when the next answer is asked for, all answers being the true ones."""
+        ...

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int64
 
-from firstlight.tracking.action import Action
+from firstlight.tracking.language.action import Action
 
 
 @dataclass(frozen=True, eq=False)

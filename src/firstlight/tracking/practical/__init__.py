@@ -1,0 +1,1 @@
+"""The one-block transformer of the experiments (section 7)."""
