@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 MEASURE = """
-import json, resource, sys
+import json, sys
 from firstlight.corpus import build_corpus
+from firstlight.memory import peak_bytes
 corpus = build_corpus([sys.argv[1]], sys.argv[2], window=50, windows="chunk", oov="unk")
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-print(json.dumps({"peak": peak, "ledger": corpus.ledger}))
+print(json.dumps({"peak": peak_bytes() // 2**20, "ledger": corpus.ledger}))
 """
 
 HEAVY = ("torch", "transformers", "datasets", "pyarrow", "tokenizers", "typer", "huggingface_hub", "rich")

@@ -175,8 +175,8 @@ def test_the_memory_limit_is_kept(make_corpus: MakeCorpus, tmp_path: Path) -> No
     # Held whole, the matrices of this vocabulary would take 4 x 800 MB.
     corpus = make_corpus(zipf_windows(np.random.default_rng(7), 400, 60, 10_000), 10_000)
     code = (
-        "import resource, sys; from firstlight.cli.main import main; code = main(sys.argv[1:]); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024); sys.exit(code)"
+        "import sys; from firstlight.cli.main import main; from firstlight.memory import peak_bytes; "
+        "code = main(sys.argv[1:]); print(peak_bytes()); sys.exit(code)"
     )
     limit = 800 * 2**20
     command = [

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import resource
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ import llvmlite.binding
 import numba
 
 from firstlight.files import format_bytes
+from firstlight.memory import peak_bytes
 from firstlight.report.tables import format_table
 
 
@@ -54,8 +54,7 @@ class Row:
 
 def row(bench: str, work: str, baseline: str, seconds: float, baseline_seconds: float, goal: float | None) -> Row:
     """Make a row with the memory used so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return Row(bench, work, baseline, seconds, baseline_seconds, goal, peak)
+    return Row(bench, work, baseline, seconds, baseline_seconds, goal, peak_bytes())
 
 
 def best_of(times: int, work: Callable[[], object]) -> float:

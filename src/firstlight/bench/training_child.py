@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from firstlight.bench import onehot_model
+from firstlight.memory import peak_bytes
 from firstlight.reference.model import batch_of
 from firstlight.reference.parameters import Parameters, Shape, gaussian_parameters, shape_of
 from firstlight.reference.plan import Load, make_plan
@@ -28,7 +29,7 @@ def main(which: str, windows_file: Path, shape: Shape, memory: int, threads: int
     parameters = _parameters(shape)
     start = time.perf_counter()
     gradients, facts = _step(which, parameters, windows, memory)
-    facts |= {"seconds": time.perf_counter() - start, "peak_bytes": _peak_bytes()}
+    facts |= {"seconds": time.perf_counter() - start, "peak_bytes": peak_bytes()}
     write_tensors(out.with_suffix(".safetensors"), gradients, {})
     out.write_text(json.dumps(facts))
 
@@ -52,12 +53,6 @@ def _step(which: str, parameters: Parameters, windows: np.ndarray, memory: int) 
     for name, gradient in gradients.items():
         parameters[name].sub_(gradient.div_(positions), alpha=LR)
     return gradients, {"loss": loss / positions, "plan": plan.describe()}
-
-
-def _peak_bytes() -> int:
-    """Return the most this process held; unlike ru_maxrss, without what the process that started it held."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Gradient descent on the reference model. The function to read first is `train`."""
 
 import math
-import resource
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import torch
 from firstlight.corpus import Corpus
 from firstlight.errors import Diverged, FirstlightError
 from firstlight.files import format_bytes, parse_bytes
+from firstlight.memory import peak_bytes as held_at_most
 from firstlight.reference.evaluation import is_finite, load_of, positions_of, sum_over
 from firstlight.reference.parameters import Parameters
 from firstlight.reference.plan import Plan, make_plan
@@ -240,7 +240,7 @@ def peak_bytes(device: torch.device) -> int:
     """Return the most memory held so far: of the GPU, or of the process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return held_at_most()
 
 
 def _provenance(corpus: Corpus, statistics: "Statistics | None") -> dict[str, Any]:
