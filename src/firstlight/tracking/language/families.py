@@ -16,7 +16,7 @@ def cyclic(n: int, name: str) -> Images:
     """C_n on itself: element k sends y to y + k modulo n."""
     _at_least(n, 1, name)
     check_size(n, n, name)
-    return np.add.outer(np.arange(n), np.arange(n)) % n
+    return np.asarray(np.add.outer(np.arange(n), np.arange(n)) % n)
 
 
 def dihedral(n: int, name: str) -> Images:
@@ -39,12 +39,12 @@ def alternating(n: int, name: str) -> Images:
     _at_least(n, 3, name)
     check_size(factorial(min(n, 20)) // 2, n, name)
     everything = symmetric(n, name)
-    return everything[~odd(everything)]
+    return np.asarray(everything[~odd(everything)])
 
 
 def klein(name: str) -> Images:
     """V4 on itself: addition of two bits."""
-    return np.bitwise_xor.outer(np.arange(4), np.arange(4))
+    return np.asarray(np.bitwise_xor.outer(np.arange(4), np.arange(4)))
 
 
 def dicyclic(order: int, name: str) -> Images:
@@ -56,7 +56,7 @@ def dicyclic(order: int, name: str) -> Images:
     power, flip = np.arange(order) % half, np.arange(order) // half
     # a^i b^j a^k b^l = a^(i ± k) b^(j + l), and b^2 = a^(half / 2) where both flip.
     powers = power[:, None] + np.where(flip[:, None], -power, power) + half // 2 * (flip[:, None] & flip)
-    return powers % half + half * (flip[:, None] ^ flip)
+    return np.asarray(powers % half + half * (flip[:, None] ^ flip))
 
 
 def frobenius(order: int, name: str) -> Images:
@@ -70,9 +70,8 @@ def frobenius(order: int, name: str) -> Images:
     check_size(order, prime, name)
     scales = np.array([a for a in range(1, prime) if pow(a, factor, prime) == 1])
     points = np.arange(prime)
-    return in_order(
-        np.add.outer(np.multiply.outer(scales, points), points).transpose(0, 2, 1).reshape(-1, prime) % prime
-    )
+    scaled = np.multiply.outer(scales, points)
+    return in_order((scaled[:, None, :] + points[:, None]).reshape(-1, prime) % prime)
 
 
 def odd(rows: Images) -> np.ndarray:

@@ -33,3 +33,6 @@ class Sentences:
 
     def __len__(self) -> int:
         return len(self.variables)
+
+    def __getitem__(self, which: slice) -> "Sentences":
+        return Sentences(self.action, self.variables[which], self.elements[which], self.values[which])
