@@ -4,12 +4,9 @@ from itertools import permutations
 from math import factorial
 
 import numpy as np
-from jaxtyping import Int64
 
 from firstlight.errors import FirstlightError
-from firstlight.tracking.language.permutations import check_size, in_order
-
-Images = Int64[np.ndarray, "element value"]
+from firstlight.tracking.language.permutations import Images, check_size, generated, in_order, odd
 
 
 def cyclic(n: int, name: str) -> Images:
@@ -38,11 +35,16 @@ def alternating(n: int, name: str) -> Images:
     """A_n on n points: the even permutations."""
     _at_least(n, 3, name)
     check_size(factorial(min(n, 20)) // 2, n, name)
-    everything = symmetric(n, name)
-    return np.asarray(everything[~odd(everything)])
+    starts = np.array(list(permutations(range(n), n - 2)), np.int64)
+    missing = np.ones((len(starts), n), bool)
+    np.put_along_axis(missing, starts, False, axis=1)
+    # Two points are left, and one order of them is even.
+    rows = np.hstack([starts, np.nonzero(missing)[1].reshape(-1, 2)])
+    rows[odd(rows), -2:] = rows[odd(rows), :-3:-1]
+    return np.asarray(rows)
 
 
-def klein(name: str) -> Images:
+def klein() -> Images:
     """V4 on itself: addition of two bits."""
     return np.asarray(np.bitwise_xor.outer(np.arange(4), np.arange(4)))
 
@@ -61,8 +63,8 @@ def dicyclic(order: int, name: str) -> Images:
 
 def frobenius(order: int, name: str) -> Images:
     """F_pk on p points, p prime and k a divisor of p - 1: y to a y + b modulo p, with a^k = 1."""
-    prime = max((p for p in range(2, order + 1) if order % p == 0 and _is_prime(p)), default=0)
-    factor = order // prime if prime else 0
+    prime = max((p for p in range(2, min(order, 10_000) + 1) if order % p == 0 and _is_prime(p)), default=1)
+    factor = order // prime
     if factor < 2 or (prime - 1) % factor:
         raise FirstlightError(
             f"group {name!r}: expected F and p times k, p a prime and k > 1 a divisor of p - 1, such as F20 or F21"
@@ -74,12 +76,35 @@ def frobenius(order: int, name: str) -> Images:
     return in_order((scaled[:, None, :] + points[:, None]).reshape(-1, prime) % prime)
 
 
-def odd(rows: Images) -> np.ndarray:
-    """Return which permutations are odd, by counting their inversions."""
-    inversions = np.zeros(len(rows), np.int64)
-    for place in range(rows.shape[1]):
-        inversions += (rows[:, place, None] > rows[:, place + 1 :]).sum(1)
-    return inversions % 2 == 1
+def projective(prime: int, name: str, special: bool) -> Images:
+    """PGL(2,p), or PSL(2,p) where special, on the projective line: p + 1 values, the last of them infinity."""
+    if not (prime < 10_000 and _is_prime(prime)):
+        raise FirstlightError(f"group {name!r}: expected a prime, such as PSL(2,5)")
+    check_size(prime * (prime**2 - 1) // (2 if special and prime > 2 else 1), prime + 1, name)
+    points = np.arange(prime)
+    shift = np.append((points + 1) % prime, prime)
+    turn = np.array([prime, *(-pow(y, -1, prime) % prime for y in range(1, prime)), 0])
+    scales = {pow(a, 2, prime) if special else a for a in range(1, prime)}
+    return generated(np.array([shift, turn, *(np.append(points * a % prime, prime) for a in scales)]), name)
+
+
+def linear(dimension: int, name: str) -> Images:
+    """PSL(n,2) = GL(n,2) on the nonzero vectors of n bits: 2^n - 1 values, value y being the vector of bits y + 1."""
+    _at_least(dimension, 2, name)
+    size = 2 ** min(dimension, 20)
+    order = 1
+    for power in range(min(dimension, 20)):
+        order *= size - 2**power
+    check_size(order, size - 1, name)
+    # A map is known by the images of the unit vectors, each outside what those before it span.
+    maps = np.zeros((1, 1), np.int64)
+    for _ in range(dimension):
+        maps = np.concatenate([np.hstack([each[None], each[None] ^ new]) for each, new in _extensions(maps, size)])
+    return in_order(maps[:, 1:] - 1)
+
+
+def _extensions(maps: Images, size: int) -> list[tuple[np.ndarray, int]]:
+    return [(each, new) for each in maps for new in sorted(set(range(size)) - set(each.tolist()))]
 
 
 def _at_least(n: int, least: int, name: str) -> None:
