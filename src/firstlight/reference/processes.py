@@ -10,8 +10,8 @@ import torch
 import torch.distributed as dist
 from jaxtyping import Int64
 
-from firstlight.errors import FirstlightError
 from firstlight.reference.parameters import Parameters
+from firstlight.runs.device import device_named
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def joined(device: str) -> Iterator[Processes]:
     Arguments:
         device: `cpu`, `cuda` or `cuda:1`; under torchrun `cuda` is the GPU of the local rank.
     """
-    chosen = _device(device)
+    chosen = device_named(device)
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield Processes(0, 1, chosen)
@@ -82,15 +82,3 @@ def joined(device: str) -> Iterator[Processes]:
         yield Processes(dist.get_rank(), dist.get_world_size(), chosen)
     finally:
         dist.destroy_process_group()
-
-
-def _device(name: str) -> torch.device:
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise FirstlightError(f"--device {name!r}: expected cpu, cuda or cuda:N") from None
-    if device.type not in ("cpu", "cuda"):
-        raise FirstlightError(f"--device {name!r}: expected cpu, cuda or cuda:N")
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise FirstlightError(f"--device {name}: this PyTorch sees no GPU; expected cpu")
-    return device

@@ -18,6 +18,7 @@ from firstlight.reference.plan import Plan, make_plan
 from firstlight.reference.processes import Processes, joined
 from firstlight.reference.settings import Settings, make_settings
 from firstlight.report.progress import Advance, progress, say
+from firstlight.runs.device import set_threads
 from firstlight.runs.recorder import Recorder, recording
 from firstlight.runs.run import Run, open_run
 from firstlight.runs.schedule import schedule
@@ -83,10 +84,7 @@ def train(
         *(dtype, seed, checkpoint_every, limit_windows),
     )
     limit = parse_bytes(memory, "--memory") if isinstance(memory, str) else memory
-    if threads is not None:
-        if threads < 1:
-            raise FirstlightError(f"--threads {threads}: expected at least 1")
-        torch.set_num_threads(threads)
+    set_threads(threads)
     provenance = _provenance(corpus, statistics)
     with joined(device) as processes:
         job = _Job(corpus, settings, provenance, processes, limit, show and processes.rank == 0)
