@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from firstlight.cli import bench, corpus, demo, predict, reproduce, statistics, train, verify
+from firstlight.cli import bench, corpus, demo, lego, predict, reproduce, statistics, train, verify
 from firstlight.errors import FirstlightError
 from firstlight.version import __version__
 
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(statistics.app, name="stats")
+app.add_typer(lego.app, name="lego")
 app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("verify")(verify.verify)

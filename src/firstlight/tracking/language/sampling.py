@@ -39,6 +39,10 @@ def draw(action: Action, *, variables: int, length: int, count: int, rng: np.ran
 def numbered(action: Action, *, variables: int, length: int, count: int, seed: int) -> Iterator[Sentences]:
     """Draw sentences in batches of bounded memory; which is sentence i depends on the seed, not on the count."""
     check_length(length, variables)
+    return _batches(action, variables, length, count, seed)
+
+
+def _batches(action: Action, variables: int, length: int, count: int, seed: int) -> Iterator[Sentences]:
     rows = max(1, _BATCH // (length + 1))
     for batch, start in enumerate(range(0, count, rows)):
         # Always a whole batch: the last would else draw other sentences than it does as part of more.

@@ -1,0 +1,9 @@
+"""`firstlight lego`: state tracking, from the groups and their sentences to trained models."""
+
+import typer
+
+from firstlight.cli.lego import language
+
+app = typer.Typer(help="State tracking: groups acting on values, sentences, models that follow them.")
+app.command("groups")(language.groups)
+app.command("sample")(language.sample)
