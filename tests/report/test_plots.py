@@ -30,6 +30,23 @@ def test_what_is_no_number_or_has_no_logarithm_is_left_out() -> None:
     assert list(line_plot("", Axis("x"), Axis("y"), [line]).data[0].y) == [0.0, -1.0, None, 7.0]
 
 
+def test_a_point_without_a_place_does_not_stretch_the_other_axis() -> None:
+    line = Line("a", [0.0, 1.0], [1e-15, 0.5])
+    assert list(line_plot("", Axis("x", log=True), Axis("y", log=True), [line]).data[0].y) == [None, 0.5]
+
+
+def test_a_legend_fits_beside_the_plot_and_bands_have_no_line_in_it() -> None:
+    lines = [Line(str(number), [1.0, 2.0], [1.0, 2.0], [0.0, 1.0], [2.0, 3.0]) for number in range(14)]
+    layout = line_plot("", Axis("x"), Axis("y"), lines).layout
+    # A line of the legend is 30 high.
+    assert 14 * 30 + 10 <= layout.height - layout.margin.t - layout.margin.b < 14 * 30 + 40
+
+
+def test_what_others_are_compared_with_is_pale() -> None:
+    trace = line_plot("", Axis("x"), Axis("y"), [Line("a", [1.0, 2.0], [1.0, 2.0], pale=True)]).data[0]
+    assert (trace.mode, trace.line.width, trace.line.color) == ("lines", 7, "rgba(0,114,178,0.4)")
+
+
 def test_a_band_goes_there_and_back_around_what_is_known() -> None:
     band = line_plot("", Axis("x"), Axis("y"), [LINE]).data[0]
     assert list(band.x) == [0.01, 1.0, 1.0, 0.01]

@@ -34,6 +34,7 @@ class Line:
         high: its upper edge.
         colour: a number into COLOURS, or a CSS colour.
         dash: a number into DASHES.
+        pale: draws it wide, pale and without points, as something to compare the other lines with.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Line:
     high: Sequence[Number] = ()
     colour: int | str = 0
     dash: int = 0
+    pale: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,24 +103,26 @@ def line_plot(title: str, x: Axis, y: Axis, lines: Sequence[Line], marks: Sequen
     figure = go.Figure()
     for line in lines:
         colour = _colour(line.colour)
-        xs, ys = _shown(line.x, x.log), _shown(line.y, y.log)
+        xs, heights = _shown(line.x, x.log), _shown(line.y, y.log)
+        # A point that has no place must not stretch the other axis.
+        ys = [None if place is None else height for place, height in zip(xs, heights, strict=True)]
         if line.low:
             low, high = _shown(line.low, y.log), _shown(line.high, y.log)
             inside = [i for i in range(len(xs)) if None not in (xs[i], low[i], high[i])]
             edge = [xs[i] for i in inside], [high[i] for i in inside], [low[i] for i in inside]
             figure.add_trace(
                 go.Scatter(
-                    x=edge[0] + edge[0][::-1], y=edge[1] + edge[2][::-1], fill="toself", fillcolor=_faint(colour),
+                    x=edge[0] + edge[0][::-1], y=edge[1] + edge[2][::-1], fill="toself", fillcolor=_faint(colour, 0.18),
                     line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=line.name, mode="lines",
                 )
             )  # fmt: skip
+        style = {"color": colour, "width": 2, "dash": DASHES[line.dash % len(DASHES)]}
         mode = "lines+markers" if sum(v is not None for v in ys) <= 60 else "lines"
+        if line.pale:
+            style, mode = style | {"color": _faint(colour, 0.4), "width": 7}, "lines"
         figure.add_trace(
-            go.Scatter(
-                x=xs, y=ys, name=line.name, mode=mode, legendgroup=line.name, marker={"size": 5},
-                line={"color": colour, "width": 2, "dash": DASHES[line.dash % len(DASHES)]},
-            )
-        )  # fmt: skip
+            go.Scatter(x=xs, y=ys, name=line.name, mode=mode, legendgroup=line.name, marker={"size": 5}, line=style)
+        )
     for mark in marks:
         figure.add_vline(x=mark.x, line={"color": mark.colour, "width": 1.5, "dash": "dot"})
         # Plotly puts the lines of a logarithmic axis at the value, but words at its logarithm.
@@ -215,7 +219,7 @@ def _styled(figure: "Figure", title: str, x: Axis, y: Axis) -> "Figure":
     figure.update_layout(
         template="none",
         width=WIDTH,
-        height=max(HEIGHT, 110 + _LEGEND_LINE * len(figure.data)),
+        height=max(HEIGHT, 145 + _LEGEND_LINE * sum(trace.showlegend is not False for trace in figure.data)),
         font={"family": _FONT, "size": 14, "color": "#222222"},
         title={"text": title, "x": 0.01, "xanchor": "left", "font": {"size": 17}},
         margin={"l": 80, "r": 20, "t": 60, "b": 70},
@@ -267,6 +271,6 @@ def _colour(colour: int | str) -> str:
     return colour if isinstance(colour, str) else COLOURS[colour % len(COLOURS)]
 
 
-def _faint(colour: str) -> str:
+def _faint(colour: str, opacity: float) -> str:
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.18)"
+    return f"rgba({red},{green},{blue},{opacity})"

@@ -29,8 +29,6 @@ def verification_figures(
         losses.append(Line("closed form", xs, ys, colour=1))
     marks = [Mark(theorem.limit, f"proved until {theorem.limit:.3g}")] if theorem.applies else []
     weights = list(dict.fromkeys(row.weight for row in rows))
-    # Layers have one bound in common, so a line a kind is enough there.
-    bounds = [w for w in weights if layer_of(w) in (None, 0)]
     return {
         "cosine": line_plot(
             "Cosine of trained weights and their prediction", _TIME, Axis("cosine"),
@@ -46,8 +44,7 @@ def verification_figures(
         ),
         "bounds": line_plot(
             f"Deviation, and what theorem {theorem.name} bounds it by", _TIME, Axis("Frobenius norm", log=True),
-            [_line(rows, weight, "deviation") for weight in weights] + [_bound(rows, weight) for weight in bounds],
-            marks,
+            _bounds(rows) + [_line(rows, weight, "deviation") for weight in weights], marks,
         ),
         "loss": line_plot("Loss", _TIME, Axis("loss (nats)"), losses, marks),
     }  # fmt: skip
@@ -113,7 +110,12 @@ def _gap(line: Line) -> Line:
     return Line(line.name, line.x, lacking(line.y), lacking(line.high), lacking(line.low), line.colour, line.dash)
 
 
-def _bound(rows: Sequence[SpreadRow], weight: str) -> Line:
-    own = [row for row in rows if row.weight == weight and row.bound is not None]
-    kind = kind_of(weight)
-    return Line(f"bound, {kind}", [row.s_eta for row in own], [row.bound for row in own], colour=_COLOURS[kind], dash=4)
+def _bounds(rows: Sequence[SpreadRow]) -> list[Line]:
+    """Return a line for each kind; layers have one bound in common, and attention has that of position."""
+    lines = []
+    for weight in ("W_O", "layers.0.V", "layers.0.W"):
+        kind, own = kind_of(weight), [row for row in rows if row.weight == weight and row.bound is not None]
+        name = f"bound, {kind}{', position' * (kind == 'attention')}"
+        xs, ys = [row.s_eta for row in own], [row.bound for row in own]
+        lines.append(Line(name, xs, ys, colour=_COLOURS[kind], pale=True))
+    return lines
