@@ -207,3 +207,20 @@ def test_a_count_killed_after_its_last_write_is_delivered(make_corpus: MakeCorpu
     assert stored_bits(stats) == expected
     assert not staging.exists()
     assert not (tmp_path / "stats" / "removed").exists()
+
+
+def test_what_is_at_a_url_is_replaced_as_a_whole_or_not_at_all(
+    make_corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "chunk_side", lambda size: 16)
+    rng = np.random.default_rng(10)
+    # The second corpus has tokens of one chunk alone: the others are zeros, which are not stored.
+    first, second = make_corpus(rng.integers(0, 60, (20, 10)), 60), make_corpus(rng.integers(0, 9, (20, 10)), 60)
+    url = f"file://{tmp_path}/remote"
+    count(first, url, workers=1)
+    assert stored_bits(count(second, url, workers=1)) == stored_bits(count(second, tmp_path / "local", workers=1))
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").write_text("years of work")
+    with pytest.raises(FirstlightError, match=r"home: not empty and not statistics.*thesis\.tex"):
+        count(first, f"file://{tmp_path}/home", workers=1)
+    assert [path.name for path in (tmp_path / "home").iterdir()] == ["thesis.tex"]

@@ -22,9 +22,10 @@ from firstlight.statistics.compose import composer
 from firstlight.statistics.job import Head, Job, choose_head, most_cells
 from firstlight.statistics.matrices import Room
 from firstlight.statistics.plan import Volume, make_plan, volume_of
+from firstlight.statistics.remote import holds_store, upload
 from firstlight.statistics.scratch import claimed, deliver_complete
 from firstlight.statistics.segments import Workers
-from firstlight.statistics.statistics import Statistics, filesystem_of, open_statistics
+from firstlight.statistics.statistics import Statistics, open_statistics
 from firstlight.statistics.warm_up import measure_scatter, warm_up
 from firstlight.version import __version__
 
@@ -112,7 +113,11 @@ def run(
     place, remote = _destination(out)
 
     def deliver(folder: Path) -> None:
-        publish(folder, place) if remote is None else _upload(folder, remote)
+        if remote is None:
+            publish(folder, place)
+        else:
+            upload(folder, remote)
+            shutil.rmtree(folder)
 
     deliver_complete(place, deliver)
     existing = _existing(place, remote)
@@ -238,8 +243,7 @@ def _destination(out: str | Path) -> tuple[Path, str | None]:
 def _existing(place: Path, remote: str | None) -> Statistics | None:
     """Return the finished store at the destination, if there is one; refuse to replace anything else."""
     if remote is not None:
-        filesystem, path = filesystem_of(remote)
-        return open_statistics(remote) if filesystem.exists(f"{path}/zarr.json") else None
+        return open_statistics(remote) if holds_store(remote) else None
     if not place.exists():
         return None
     if not place.is_dir():
@@ -250,14 +254,3 @@ def _existing(place: Path, remote: str | None) -> Statistics | None:
         return open_statistics(place)
     except FirstlightError as error:
         raise FirstlightError(f"--out {place}: not empty and not statistics, so it is not replaced ({error})") from None
-
-
-def _upload(folder: Path, url: str) -> None:
-    """Copy a finished store to a URL, the group's own metadata last: until then nothing opens there."""
-    filesystem, target = filesystem_of(url)
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / "zarr.json")
-    for path in [*files, folder / "zarr.json"]:
-        remote = f"{target}/{path.relative_to(folder).as_posix()}"
-        filesystem.makedirs(remote.rsplit("/", 1)[0], exist_ok=True)
-        filesystem.put_file(str(path), remote)
-    shutil.rmtree(folder)

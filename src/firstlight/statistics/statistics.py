@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import fsspec
 import numpy as np
 import zarr
 from jaxtyping import Float64, Int64
@@ -17,6 +16,7 @@ from firstlight.files import format_bytes, recover, staging_folder
 from firstlight.statistics import layout
 from firstlight.statistics.basis import columns_of, rows_of
 from firstlight.statistics.bigrams import Bigrams
+from firstlight.statistics.remote import filesystem_of
 from firstlight.statistics.vocabulary import TokenIndex
 
 Basis = Literal["bigram", "interchangeability", "context", "attention", "composed"]
@@ -193,15 +193,6 @@ def _check_basis(basis: str) -> Basis:
     if basis not in BASES:
         raise FirstlightError(f"basis {basis!r}: expected one of {', '.join(BASES)}")
     return basis
-
-
-def filesystem_of(url: str) -> tuple[Any, str]:
-    """Return the fsspec file system of a URL and the path in it."""
-    try:
-        filesystem, path = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError) as error:
-        raise FirstlightError(f"{url}: {' '.join(str(error).split())}") from None
-    return filesystem, str(path)
 
 
 def open_statistics(path: str | Path) -> Statistics:
