@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from firstlight.reference.settings import _gaussian
 from firstlight.theory.bounds import Setting, statement, theorem_for
 
 PAPER = Setting(vocabulary=3000, window=200, layers=3, lr=0.005, full_batch=True)
@@ -84,3 +85,22 @@ def test_the_probability_of_a_gaussian_start() -> None:
     assert theorem_for(small).probability == pytest.approx(expected, rel=1e-12)
     assert theorem_for(replace(small, vocabulary=2, init_exponent=0)).probability == 0
     assert theorem_for(replace(GAUSSIAN, init_exponent=1000)).probability == 1
+
+
+def test_a_probability_is_written_by_what_it_lacks_of_1() -> None:
+    def said(vocabulary: int) -> str:
+        return statement(theorem_for(replace(GAUSSIAN, vocabulary=vocabulary)))[-1]
+
+    # 10 exp(-250) beside which the second tail is nothing.
+    assert said(500) == "with probability at least 1 - 2.7e-108 over the start"
+    assert said(3000) == "with probability at least 1 (to the last digit of a float) over the start"
+    assert said(2) == "with probability at least 0 (so nothing is said) over the start"
+
+
+@pytest.mark.parametrize("lr", [0.005, 0.05, 0.3, 0.4, 0.7])
+@pytest.mark.parametrize("window", [20, 24, 64, 200])
+def test_the_default_start_of_a_training_is_allowed(lr: float, window: int) -> None:
+    scale, _ = _gaussian("gaussian", None, None, lr, window)
+    assert scale is not None
+    conditions = theorem_for(replace(GAUSSIAN, lr=lr, window=window, init_scale=scale)).conditions
+    assert [each.holds for each in conditions if each.text == "v <= lr^2/T^2"] == [True]

@@ -14,6 +14,9 @@ from typing import Any, Literal
 
 from firstlight.theory.terms import Kind
 
+# The same scale computed in another order differs in its last digit.
+ROUNDING = 1e-12
+
 _FACTORS: dict[str, dict[Kind, float]] = {
     "D.6": {"output": 3, "value": 4, "attention": 6, "position": 6},
     "D.9": {"output": 3, "value": 12, "attention": 13, "position": 13},
@@ -74,7 +77,7 @@ class Theorem:
         limit: the largest s lr it is proved for.
         lr: the rate of the setting.
         window: T.
-        probability: with which the bounds hold; 1 from zero.
+        failure: at most how probable it is that the bounds do not hold; 0 from zero.
     """
 
     name: str
@@ -82,7 +85,12 @@ class Theorem:
     limit: float
     lr: float
     window: int
-    probability: float
+    failure: float
+
+    @property
+    def probability(self) -> float:
+        """With which the bounds hold, at least."""
+        return 1 - self.failure
 
     @property
     def applies(self) -> bool:
@@ -131,30 +139,37 @@ def theorem_for(setting: Setting) -> Theorem:
     checks.append(Condition("every window has T positions", _yes(setting.full_windows), setting.full_windows))
     if setting.full_batch is not None:
         checks.append(Condition("full-batch gradient descent", _yes(setting.full_batch), setting.full_batch))
-    probability = _probability(setting) if name == "D.12" else 1.0
-    return Theorem(name, tuple(checks), limit, setting.lr, setting.window, probability)
+    failure = _failure(setting) if name == "D.12" else 0.0
+    return Theorem(name, tuple(checks), limit, setting.lr, setting.window, failure)
 
 
 def _gaussian_conditions(setting: Setting) -> list[Condition]:
     largest = (setting.lr / setting.window) ** 2
     scale, lr = setting.init_scale, setting.lr
     return [
-        Condition("v <= lr^2/T^2", f"{scale:.4g} <= {largest:.4g}", scale <= largest),
+        Condition("v <= lr^2/T^2", f"{scale:.4g} <= {largest:.4g}", scale <= largest * (1 + ROUNDING)),
         Condition("xi >= 0", f"{setting.init_exponent:g}", setting.init_exponent >= 0),
         Condition("T <= |V|", f"{setting.window} <= {setting.vocabulary}", setting.window <= setting.vocabulary),
         Condition("lr >= 1/T", f"{lr:.4g} >= {1 / setting.window:.4g}", lr >= 1 / setting.window),
     ]
 
 
-def _probability(setting: Setting) -> float:
-    """Return the probability of D.12, at least 0: for a small vocabulary what is subtracted exceeds 1."""
+def _failure(setting: Setting) -> float:
+    """Return what D.12 subtracts from 1, at most 1: for a small vocabulary it exceeds that."""
 
     def tail(power: float, divisor: float) -> float:
         # Beyond exp(700) there are no floats, and the tail is 0 long before.
         return math.exp(-math.exp(min(power * math.log(setting.vocabulary), 700)) / divisor)
 
     xi = setting.init_exponent
-    return max(0.0, 1 - (3 * setting.layers + 1) * (tail(1 + 2 * xi, 2) + tail(2 + 2 * xi, 4)))
+    return min(1.0, (3 * setting.layers + 1) * (tail(1 + 2 * xi, 2) + tail(2 + 2 * xi, 4)))
+
+
+def _probability_text(failure: float) -> str:
+    """Write a probability by what it lacks of 1, which is mostly below the rounding of 1 itself."""
+    if failure >= 1:
+        return "0 (so nothing is said)"
+    return f"1 - {failure:.2g}" if failure else "1 (to the last digit of a float)"
 
 
 def _at_least(name: str, value: int, least: int) -> Condition:
@@ -179,7 +194,7 @@ def statement(theorem: Theorem) -> list[str]:
     elif theorem.last_step < 1:
         lines.append("not even the first step is within that: nothing is proved for this rate")
     if theorem.name == "D.12":
-        lines.append(f"with probability at least {theorem.probability:.6g} over the start")
+        lines.append(f"with probability at least {_probability_text(theorem.failure)} over the start")
     return lines
 
 
@@ -191,5 +206,6 @@ def as_document(theorem: Theorem) -> dict[str, Any]:
         "limit_s_eta": theorem.limit,
         "last_step": theorem.last_step,
         "probability": theorem.probability,
+        "failure_probability": theorem.failure,
         "conditions": [{"text": c.text, "found": c.found, "holds": c.holds} for c in theorem.conditions],
     }
