@@ -256,6 +256,14 @@ def test_what_cannot_be_done_is_one_line(corpus: Corpus, tmp_path: Path, change:
     assert "\n" not in str(refused.value)
 
 
+def test_what_does_not_fit_in_memory_leaves_nothing_behind(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(FirstlightError, match="needs at least"):
+        train(corpus, tmp_path / "run", **FAST, memory="1MiB")
+    assert not (tmp_path / "run").exists()
+    # So the same folder is free for what does fit.
+    train(corpus, tmp_path / "run", **{**FAST, "steps": 0})
+
+
 def test_less_memory_than_a_run_was_planned_with(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from firstlight.reference.settings import Settings, make_settings
 from firstlight.report.progress import Advance, progress, say
 from firstlight.runs.device import set_threads
 from firstlight.runs.recorder import Recorder, recording
-from firstlight.runs.run import Run, open_run
+from firstlight.runs.run import MANIFEST, Run, open_run
 from firstlight.runs.schedule import schedule
 
 if TYPE_CHECKING:
@@ -118,6 +118,9 @@ class _Job:
         told = False
         try:
             settings = self.settings.as_json()
+            if not (out / MANIFEST).exists():
+                # What does not fit in memory leaves no folder behind.
+                self.plan(None)
             with recording(out, KIND, settings, provenance=self.provenance, session=session) as recorder:
                 status = recorder.manifest["status"]
                 if status == "diverged":
