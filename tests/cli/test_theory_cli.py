@@ -102,6 +102,17 @@ def test_predict_can_say_the_loss_of_what_it_predicts(
     assert "W_O is of order flow" in run(*asked, "--order", "flow")[1]
 
 
+def test_predict_refuses_to_read_other_tokens_before_it_writes(run: Any, stats: Statistics, tmp_path: Path) -> None:
+    to, other = tmp_path / "terms.safetensors", tmp_path / "other"
+    built = ("corpus", "build", "stories:20", "--out", other, "--window", 10, "--vocab-size", 40, "--oov", "unk")
+    assert run(*built)[0] == 0
+    asked = ("predict", stats.path, "--steps", 8, "--lr", 0.1, "--layers", 2, "--to", to, "--evaluate", other)
+    code, stdout, stderr = run(*asked)
+    assert (code, stdout, stderr.count("\n")) == (2, "", 1)
+    assert "are not those of" in stderr
+    assert not to.exists()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -213,6 +224,7 @@ def test_equal_runs_are_said_to_be_equal(run: Any, corpus: Corpus, stats: Statis
         (("--checkpoints", "3"), "no checkpoint of step 3"),
         (("--order", "third"), "order 'third'"),
         (("--closed-form", "--corpus", "nowhere"), "nowhere: no corpus here"),
+        (("--closed-form", "--windows", "0"), "windows = 0: expected at least 1"),
     ],
 )
 def test_verify_names_what_is_wrong(

@@ -8,16 +8,18 @@ import pytest
 import torch
 
 from firstlight.corpus import Corpus, story_truth
+from firstlight.errors import FirstlightError
 from firstlight.runs import Run
 from firstlight.statistics import Statistics, count
 from firstlight.theory import leading_terms
-from firstlight.theory.ablation import ablate, projection
-from firstlight.theory.closed_form import baselines, closed_form_loss, compare_losses
+from firstlight.theory.ablation import ablate, divergence, projection
+from firstlight.theory.closed_form import baselines, check_readable, closed_form_loss, compare_losses
 from firstlight.theory.controlled import Scale, controlled
 from firstlight.theory.controlled_corpora import copy_windows, corpus_of, some_topics, story_windows, true_directions
 from firstlight.theory.controlled_report import write_controlled
 from firstlight.theory.directions import Directions
 from firstlight.theory.passes import spread_windows
+from firstlight.theory.tables import loss_text
 from firstlight.theory.terms import gradient_coefficient, kind_of
 from firstlight.theory.truncation import truncation
 from tests.theory.reference import dense_loss, descend
@@ -106,6 +108,44 @@ def _divergence(one: dict[str, torch.Tensor], two: dict[str, torch.Tensor], wind
 def test_windows_are_chosen_at_equal_distances(corpus: Corpus) -> None:
     assert spread_windows(corpus, 4).tolist() == [0, 50, 100, 150]
     assert spread_windows(corpus, None).tolist() == spread_windows(corpus, 10**6).tolist() == list(range(200))
+
+
+@pytest.mark.parametrize("count", [0, -5])
+def test_no_window_is_no_choice(corpus: Corpus, count: int) -> None:
+    with pytest.raises(FirstlightError, match=f"windows = {count}: expected at least 1"):
+        spread_windows(corpus, count)
+
+
+def test_divergences_are_exact_however_small_or_large() -> None:
+    generator = torch.Generator().manual_seed(0)
+    own = torch.log_softmax(torch.randn(5, 7, generator=generator, dtype=torch.float64), -1)
+    other = torch.log_softmax(3 * torch.randn(5, 7, generator=generator, dtype=torch.float64), -1)
+    assert float(divergence(own, other)) == pytest.approx(float((own.exp() * (own - other)).sum()), rel=1e-12)
+    near = torch.log_softmax(own + 1e-9 * torch.randn(5, 7, generator=generator, dtype=torch.float64), -1)
+    # Half the variance of the difference: 1e-18 beside terms of order 1e-9.
+    gap = near - own
+    assert float(divergence(own, near)) == pytest.approx(float((own.exp() * gap**2).sum() / 2), rel=1e-6)
+    # As of a model that is about to diverge: what one gives a probability of 0 the other is sure of.
+    sure = torch.log_softmax(torch.tensor([[1e50, 0.0, 0.0]], dtype=torch.float64), -1)
+    unsure = torch.log_softmax(torch.tensor([[0.0, 1e50, 0.0]], dtype=torch.float64), -1)
+    assert float(divergence(sure, unsure)) == pytest.approx(1e50)
+
+
+def test_losses_of_any_size_are_short() -> None:
+    assert [loss_text(loss) for loss in (2.60444, 123.0, 5.9e53)] == ["2.6044", "123.0000", "5.900e+53"]
+
+
+def test_predicted_weights_read_corpora_of_their_own_tokens(
+    stats: Statistics, corpus: Corpus, windows: np.ndarray, tmp_path: Path
+) -> None:
+    check_readable(stats, corpus)
+    check_readable(stats, corpus_of(windows[:3, :8], list(corpus.vocabulary), tmp_path / "short"))
+    others = [f"other{number}" for number in range(60)]
+    with pytest.raises(FirstlightError, match="its 60 tokens are not those of"):
+        check_readable(stats, corpus_of(windows[:3], others, tmp_path / "others"))
+    long = np.concatenate([windows[:3], windows[:3]], axis=1)
+    with pytest.raises(FirstlightError, match=r"windows of 41 positions, but .* has offsets for 20"):
+        check_readable(stats, corpus_of(long, list(corpus.vocabulary), tmp_path / "long"))
 
 
 def test_counting_models_have_the_losses_of_their_definition(stats: Statistics, windows: np.ndarray) -> None:

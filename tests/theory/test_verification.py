@@ -1,6 +1,6 @@
 """Rows, horizons, caveats: against NumPy on the same checkpoints, and each way the two may not belong together."""
 
-import dataclasses
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from firstlight.runs.tensors import write_tensors
 from firstlight.statistics import Statistics, count
 from firstlight.theory import leading_terms, verify
 from firstlight.theory.spread import check_alike, seed_matters, spread
+from firstlight.theory.tables import horizon_table
 from firstlight.theory.terms import weight_names
-from firstlight.theory.trained import caveats, corpus_of
-from firstlight.theory.verification import Row, horizons
+from firstlight.theory.trained import caveats, corpus_of, setting_of
+from firstlight.theory.verification import THRESHOLDS, Horizon, Row, horizons
 from tests.theory.conftest import corpus_of as build
 
 
@@ -76,7 +77,7 @@ def test_checkpoints_are_chosen(run: Run, stats: Statistics) -> None:
     with pytest.raises(FirstlightError, match="no checkpoint of step 3; expected some of 0, 1, 2, 4, 8, 10"):
         verify(run, stats, checkpoints=[3])
     with pytest.raises(FirstlightError, match="no checkpoint has been written"):
-        verify(dataclasses.replace(run, checkpoints={}), stats)
+        verify(replace(run, checkpoints={}), stats)
 
 
 def row_of(step: int, cosine: float | None, weight: str = "W_O") -> Row:
@@ -141,7 +142,7 @@ def test_weights_that_are_not_finite_are_named(run: Run, stats: Statistics, tmp_
     weights = run.load(2)
     weights["layers.1.V"] = torch.full_like(weights["layers.1.V"], torch.nan)
     write_tensors(tmp_path / "step-000002.safetensors", weights, {"step": "2"})
-    broken = dataclasses.replace(run, checkpoints={2: tmp_path / "step-000002.safetensors"})
+    broken = replace(run, checkpoints={2: tmp_path / "step-000002.safetensors"})
     with pytest.raises(FirstlightError, match=r"layers\.1\.V has entries that are not finite: the training diverged"):
         verify(broken, stats)
 
@@ -155,6 +156,36 @@ def test_caveats_are_said(run: Run, gaussian_runs: list[Run], stats: Statistics)
     assert found.theorem.name == "D.12"
     assert "full-batch gradient descent" in [each.text for each in found.theorem.conditions if not each.holds]
     assert not any(row.in_proved_range for row in found.rows)
+
+
+def test_a_batch_of_all_windows_is_the_whole_corpus(run: Run, gaussian_runs: list[Run], stats: Statistics) -> None:
+    # As `firstlight train` does with its 2,048 windows a batch on a corpus of fewer.
+    whole = replace(run, manifest={**run.manifest, "settings": {**run.settings, "batch_size": 2048}})
+    assert caveats(whole, stats) == []
+    assert not seed_matters(whole)
+    assert setting_of(whole, stats).full_batch
+    assert not setting_of(gaussian_runs[0], stats).full_batch
+
+
+def test_a_run_that_did_not_end_well_is_said_to_be_so(run: Run, stats: Statistics) -> None:
+    cut = replace(run, manifest={**run.manifest, "status": "running"})
+    assert caveats(cut, stats) == ["the training is not finished; the same `firstlight train` goes on with it"]
+    broken = replace(run, manifest={**run.manifest, "status": "diverged", "message": "the loss is nan after step 3"})
+    assert caveats(broken, stats) == ["the training diverged: the loss is nan after step 3"]
+
+
+def test_horizons_of_several_runs_are_told_from_least_to_largest() -> None:
+    def found(*steps: int | None) -> list[Horizon]:
+        return [
+            Horizon("W_O", threshold, step, None if step is None else step / 10, False, False)
+            for threshold, step in zip(THRESHOLDS, steps, strict=True)
+        ]
+
+    table = horizon_table([found(2, 4, 8, 8), found(None, 8, 8, 8), found(1, 2, 8, 8)])
+    assert table.rows == [
+        ["W_O", "never to 0.2 (step 2)", "0.2 (step 2) to 0.8 (step 8)", "0.8 (step 8)", "0.8 (step 8)"]
+    ]
+    assert horizon_table([found(2, 4, 8, 8)]).rows[0][1] == "0.2 (step 2)"
 
 
 def test_the_spread_over_seeds_is_least_middle_and_largest(gaussian_runs: list[Run], stats: Statistics) -> None:

@@ -1,12 +1,17 @@
 """`firstlight predict`: the weights the theory expects after some steps, as a checkpoint file."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from firstlight.cli.output import Json, print_json
 from firstlight.report.tables import format_table
+
+if TYPE_CHECKING:
+    from firstlight.statistics import Statistics
+    from firstlight.theory import LeadingTerms
 
 
 def predict(
@@ -36,9 +41,10 @@ def predict(
     terms = leading_terms(source, steps=steps, lr=lr, layers=layers, order=order, dtype=dtype)  # type: ignore[arg-type]
     setting = bounds.Setting(len(source.vocabulary), source.window, layers, lr, full_windows=has_full_windows(source))
     theorem = bounds.theorem_for(setting)
+    measure = _measure(source, evaluate, windows) if evaluate else None
     asked = {"statistics": stats, "steps": steps, "lr": lr, "layers": layers, "order": order, "dtype": dtype}
     norms = write_terms(terms, to, {name: str(value) for name, value in asked.items()})
-    losses = _losses(terms, source, evaluate, windows) if evaluate else None
+    losses = measure(terms) if measure else None
     tensors: list[dict[str, Any]] = [
         {
             "name": name,
@@ -67,20 +73,26 @@ def predict(
     print(f"\n{to}: {len(tensors)} tensors of {dtype}")
 
 
-def _losses(terms: Any, stats: Any, path: Path, windows: int | None) -> dict[str, float]:
+def _measure(stats: "Statistics", path: Path, windows: int | None) -> Callable[["LeadingTerms"], dict[str, float]]:
+    """Return what measures predicted weights on a corpus; mistakes are told before anything is predicted."""
     from firstlight.corpus import open_corpus
     from firstlight.report.progress import progress
-    from firstlight.theory.closed_form import baselines, closed_form_loss
+    from firstlight.theory.closed_form import baselines, check_readable, closed_form_loss
     from firstlight.theory.passes import spread_windows
 
     corpus = open_corpus(path)
+    check_readable(stats, corpus)
     chosen = spread_windows(corpus, windows)
-    counted = baselines(stats)
-    with progress("closed form", len(chosen), "windows") as advance:
-        loss = closed_form_loss(terms, corpus, chosen, advance)
-    return {
-        "uniform": counted.uniform,
-        "unigram (statistics)": counted.unigram,
-        "bigram (statistics)": counted.bigram,
-        f"closed form, {len(chosen):,} windows": loss,
-    }
+
+    def losses(terms: "LeadingTerms") -> dict[str, float]:
+        counted = baselines(stats)
+        with progress("closed form", len(chosen), "windows") as advance:
+            loss = closed_form_loss(terms, corpus, chosen, advance)
+        return {
+            "uniform": counted.uniform,
+            "unigram (statistics)": counted.unigram,
+            "bigram (statistics)": counted.bigram,
+            f"closed form, {len(chosen):,} windows": loss,
+        }
+
+    return losses

@@ -59,6 +59,7 @@ def verify(
     if len(runs) > 1 and not seed_matters(opened[0]):
         notes.append("from zero and full batch, the seed decides nothing: these runs are equal")
     text = corpus_of(opened[0], corpus) if truncation or closed_form else None
+    chosen = _windows(text, windows) if closed_form else None
     found = [
         verify_run(
             run, source, order=order, checkpoints=steps, same_corpus=not other_corpus, show_progress=True  # type: ignore[arg-type]
@@ -70,7 +71,7 @@ def verify(
         settings={"statistics": stats, "order": order, **opened[0].settings},
         verifications=found,
         truncation=_truncated(opened[0], source, text, steps) if truncation else [],
-        closed_form=_closed_form(opened[0], source, text, steps, order, windows) if closed_form else [],
+        closed_form=_closed_form(opened[0], source, text, steps, order, chosen) if closed_form else [],
         notes=notes,
     )
     files = write_findings(out or runs[0] / "verify", findings, plots, interactive)
@@ -87,7 +88,7 @@ def ablate(
     checkpoint: Annotated[int | None, typer.Option(help="Step of the checkpoint. [the last]")] = None,
     seeds: Annotated[int, typer.Option(min=0, help="Random directions for each weight.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="The first of their seeds.")] = 0,
-    windows: Annotated[int | None, typer.Option(help="Windows to measure on, at equal distances. [all]", min=1)] = None,
+    windows: Annotated[int | None, typer.Option(help="Windows to measure on, at equal distances. [all]")] = None,
     corpus: Corpus = None,
     out: Out = None,
     plots: Plots = True,
@@ -146,14 +147,19 @@ def _truncated(run: "Run", stats: "Statistics", corpus: Any, steps: list[int] | 
     return truncation(run, stats, corpus, checkpoints=chosen, show_progress=True)
 
 
+def _windows(corpus: Any, count: int | None) -> Any:
+    from firstlight.theory.passes import spread_windows
+
+    return spread_windows(corpus, count)
+
+
 def _closed_form(
-    run: "Run", stats: "Statistics", corpus: Any, steps: list[int] | None, order: str, count: int | None
+    run: "Run", stats: "Statistics", corpus: Any, steps: list[int] | None, order: str, windows: Any
 ) -> list[dict[str, Any]]:
     from firstlight.theory.closed_form import compare_losses
-    from firstlight.theory.passes import spread_windows
     from firstlight.theory.trained import chosen_checkpoints
 
-    chosen, windows = chosen_checkpoints(run, steps), spread_windows(corpus, count)
+    chosen = chosen_checkpoints(run, steps)
     with progress("losses", 2 * len(chosen) * len(windows), "windows") as advance:
         return compare_losses(run, stats, corpus, chosen, windows, order, advance)  # type: ignore[arg-type]
 
@@ -180,16 +186,20 @@ def _print(findings: "Findings", every_row: bool) -> None:
         seeds = f", the middle of {len(findings.runs)} seeds" if len(findings.runs) > 1 else ""
         _print_table(checkpoint_table(together), f"cosine of each weight and its prediction{seeds}\n")
     print()
-    _print_table(horizon_table(first.horizons), "s*lr of the last checkpoint with a cosine above\n")
-    print("\n".join(horizon_notes(first.horizons)))
+    horizons = [found.horizons for found in findings.verifications]
+    seeds = ", least to largest" if len(horizons) > 1 else ""
+    _print_table(horizon_table(horizons), f"s*lr of the last checkpoint with a cosine above{seeds}\n")
+    for note in horizon_notes(horizons):
+        print(note)
     print()
     _print_table(bound_table(together, first.theorem))
+    of = f", in {findings.runs[0]}" if len(findings.runs) > 1 else ""
     if findings.truncation:
         print()
-        _print_table(truncation_table(findings.truncation), "what the leading term of each gradient neglects\n")
+        _print_table(truncation_table(findings.truncation), f"what the leading term of each gradient neglects{of}\n")
     if findings.closed_form:
         print()
-        _print_table(closed_form_table(findings.closed_form), "losses in nats\n")
+        _print_table(closed_form_table(findings.closed_form), f"losses in nats{of}\n")
     print()
     print("\n".join([*statement(first.theorem), *(f"note: {note}" for note in findings.notes)]))
 

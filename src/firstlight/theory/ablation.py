@@ -141,12 +141,22 @@ def _measured(
         for number, variant in enumerate(variants):
             theirs = own if variant is weights else _log_probabilities(variant, batch)
             losses[number] -= float(theirs.gather(1, targets).sum())
-            # KL as the mean of e^d - 1 - d, d the difference of logarithms: no term is negative, and no sum cancels.
-            gap = theirs - own
-            divergences[number] += float((own.exp() * (gap.expm1() - gap)).sum())
+            divergences[number] += float(divergence(own, theirs))
         positions += batch.positions
         advance(len(batch.inputs) * (1 + len(variants) - (variants[0] is weights)))
     return [(loss / positions, kl / positions) for loss, kl in zip(losses, divergences, strict=True)]
+
+
+def divergence(
+    own: Float64[torch.Tensor, "position token"], theirs: Float64[torch.Tensor, "position token"]
+) -> Float64[torch.Tensor, ""]:
+    """Return the summed KL divergence from one model's probabilities to another's, both given as logarithms."""
+    # As the mean of e^d - 1 - d, d the difference of logarithms: no term is negative, and no sum cancels.
+    gap = theirs - own
+    # Where d is large e^d may overflow, but not its product with a probability.
+    large = gap > 1
+    near = own.exp() * (torch.expm1(gap.masked_fill(large, 0)) - gap.masked_fill(large, 0))
+    return torch.where(large, theirs.exp() - own.exp() * (1 + gap), near).sum()
 
 
 @torch.no_grad()

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from jaxtyping import Int64
 
+from firstlight.errors import FirstlightError
 from firstlight.report.progress import Advance
 from firstlight.theory.leading import LeadingTerms, Order, leading_terms_along
 from firstlight.theory.passes import mean_loss
@@ -77,6 +78,20 @@ def compare_losses(
         closed = closed_form_loss(terms, corpus, windows, advance)
         rows.append({"step": step, "s_eta": step * lr_of(run), "trained": trained, "closed_form": closed, **counted})
     return rows
+
+
+def check_readable(stats: "Statistics", corpus: "Corpus") -> None:
+    """Raise an error unless weights predicted from statistics can read a corpus: its tokens, and windows as long."""
+    if list(corpus.vocabulary) != list(stats.vocabulary):
+        raise FirstlightError(
+            f"{corpus.path}: its {len(corpus.vocabulary):,} tokens are not those of {stats.path} "
+            f"({len(stats.vocabulary):,}); expected a corpus of the same vocabulary"
+        )
+    if corpus.window > stats.window:
+        raise FirstlightError(
+            f"{corpus.path}: windows of {corpus.window:,} positions, but {stats.path} has offsets for "
+            f"{stats.window:,}; expected no more than that"
+        )
 
 
 def closed_form_loss(

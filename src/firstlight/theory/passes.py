@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Int64
 
+from firstlight.errors import FirstlightError
 from firstlight.reference.evaluation import load_of, positions_of, sum_over
 from firstlight.reference.model import Batch, batch_of
 from firstlight.reference.parameters import shape_of
@@ -22,6 +23,8 @@ MEMORY = 8 * 2**30
 
 def spread_windows(corpus: "Corpus", count: int | None) -> Int64[np.ndarray, " window"]:
     """Return so many windows at equal distances, all when None."""
+    if count is not None and count < 1:
+        raise FirstlightError(f"windows = {count}: expected at least 1")
     total = len(corpus.windows)
     return np.arange(total) if count is None or count >= total else np.arange(count) * total // count
 

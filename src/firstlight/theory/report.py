@@ -19,6 +19,7 @@ from firstlight.theory.tables import (
     checkpoint_table,
     horizon_notes,
     horizon_table,
+    loss_text,
     truncation_table,
 )
 from firstlight.theory.truncation import TruncationRow
@@ -144,33 +145,37 @@ def ablation_note(settings: Mapping[str, Any]) -> str:
 
 def closed_form_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return the losses of the trained model, the closed form and models that count."""
-    cells = [[row["step"], f"{row['s_eta']:.4g}", *(f"{row[name]:.4f}" for name in list(row)[2:])] for row in rows]
-    return Table([name.replace("_", " ") for name in rows[0]], cells, "r" * len(rows[0]))
+    cells = [[row["step"], f"{row['s_eta']:.4g}", *(loss_text(row[name]) for name in list(row)[2:])] for row in rows]
+    header = ["step", "s*lr", *(name.replace("_", " ") for name in list(rows[0])[2:])]
+    return Table(header, cells, "r" * len(header))
 
 
 def _sections(findings: Findings, figures: Mapping[str, "Figure"]) -> list[Section]:
     first = findings.verifications[0]
     together = spread([found.rows for found in findings.verifications])
-    signs = horizon_notes(first.horizons)
+    horizons = [found.horizons for found in findings.verifications]
+    signs = horizon_notes(horizons)
     sections = [
         Section("What is proved", [*statement(first.theorem), *findings.notes]),
         Section(
             "How far the prediction carries",
             [*(f"lines: the middle of {len(findings.runs)} seeds; bands: all" for _ in findings.runs[1:2]), *signs],
             [figures[name] for name in ("cosine", "gap", "loss")],
-            [horizon_table(first.horizons), checkpoint_table(together)],
+            [horizon_table(horizons), checkpoint_table(together)],
         ),
         Section(
             "Deviations and bounds", [], [figures["bounds"], figures["relative_error"]],
             [bound_table(together, first.theorem)],
         ),
     ]  # fmt: skip
+    # Passes over the corpus are made for one run alone.
+    of = f" of {findings.runs[0]}" if len(findings.runs) > 1 else ""
     if findings.truncation:
-        tables = [truncation_table(findings.truncation)]
-        sections.append(Section("What the leading terms of the gradients neglect", [], [figures["truncation"]], tables))
+        title, tables = "What the leading terms of the gradients neglect", [truncation_table(findings.truncation)]
+        sections.append(Section(title + of, [], [figures["truncation"]], tables))
     if findings.closed_form:
         tables = [closed_form_table(findings.closed_form)]
-        sections.append(Section("The closed form as a language model", ["losses in nats"], [], tables))
+        sections.append(Section("The closed form as a language model", [f"losses in nats{of}"], [], tables))
     return [*sections, _settings(findings.settings)]
 
 

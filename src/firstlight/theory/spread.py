@@ -6,6 +6,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from firstlight.errors import FirstlightError
+from firstlight.theory.trained import is_full_batch
 from firstlight.theory.verification import Row
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def check_alike(runs: Sequence["Run"]) -> None:
 
 def seed_matters(run: "Run") -> bool:
     """Return whether the seed of a run decides anything: it draws the start, and the order of batches."""
-    return bool(run.settings["init"] == "gaussian" or run.settings["batch_size"] != "full")
+    return bool(run.settings["init"] == "gaussian" or not is_full_batch(run))
 
 
 def _without_seed(run: "Run") -> dict[str, Any]:

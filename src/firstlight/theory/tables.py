@@ -18,7 +18,7 @@ def checkpoint_table(rows: Sequence[SpreadRow]) -> Table:
     for step in dict.fromkeys(row.step for row in rows):
         own = {row.weight: row for row in rows if row.step == step}
         first = own[weights[0]]
-        loss = "" if first.loss.middle is None else f"{first.loss.middle:.4f}"
+        loss = "" if first.loss.middle is None else loss_text(first.loss.middle)
         cells.append([step, f"{first.s_eta:.4g}", loss, *(cosine_text(own[w].cosine.middle) for w in weights)])
     header = ["step", "s*lr", "loss", *weights]
     return Table(header, cells, "r" * len(header))
@@ -54,12 +54,18 @@ def bound_table(rows: Sequence[SpreadRow], theorem: Theorem) -> Table:
     return Table(header, cells, "rlrrrll")
 
 
-def horizon_table(horizons: Sequence[Horizon]) -> Table:
-    """Return for each weight the s*lr up to which its cosine stays above each threshold."""
+def horizon_table(horizons: Sequence[Sequence[Horizon]]) -> Table:
+    """Return for each weight the s*lr up to which its cosine stays above each threshold, least to largest of runs."""
     cells = []
-    for weight in dict.fromkeys(each.weight for each in horizons):
-        own = {each.threshold: each for each in horizons if each.weight == weight}
-        cells.append([weight, *(_horizon_text(own[threshold]) for threshold in THRESHOLDS)])
+    for weight in dict.fromkeys(each.weight for each in horizons[0]):
+        own = [
+            sorted(
+                (each for run in horizons for each in run if (each.weight, each.threshold) == (weight, threshold)),
+                key=lambda each: -1 if each.step is None else each.step,
+            )
+            for threshold in THRESHOLDS
+        ]
+        cells.append([weight, *(" to ".join(dict.fromkeys(map(_horizon_text, (e[0], e[-1])))) for e in own)])
     return Table(["cosine above", *(f"{threshold:g}" for threshold in THRESHOLDS)], cells, "l")
 
 
@@ -81,10 +87,15 @@ def ablation_table(rows: Sequence[AblationRow]) -> Table:
         controls = [each for each in rows if each.weight == row.weight and each.removed == "random"]
         changes = _from_to([each.loss_change for each in controls], "+.2g")
         divergences = _from_to([each.kl for each in controls], ".2g")
-        own = [f"{row.share:.3f}", f"{row.loss:.4f}", f"{row.loss_change:+.3g}", f"{row.kl:.3g}"]
+        own = [f"{row.share:.3f}", loss_text(row.loss), f"{row.loss_change:+.3g}", f"{row.kl:.3g}"]
         cells.append([row.weight, *own, changes, divergences])
     header = ["weight", "share removed", "loss", "change", "KL", "random: change", "random: KL"]
     return Table(header, cells, "lrrrrrr")
+
+
+def loss_text(loss: float) -> str:
+    """Write a loss; that of a training about to diverge may be of any size."""
+    return f"{loss:.4f}" if loss < 1e4 else f"{loss:.3e}"
 
 
 def cosine_text(cosine: float | None) -> str:
@@ -122,12 +133,12 @@ def _horizon_text(horizon: Horizon) -> str:
     return f"{horizon.s_eta:.4g}{'+' * horizon.censored} (step {horizon.step:,}){' *' * horizon.dipped}"
 
 
-def horizon_notes(horizons: Sequence[Horizon]) -> list[str]:
+def horizon_notes(horizons: Sequence[Sequence[Horizon]]) -> list[str]:
     """Return what the signs in the table mean, of those that are there."""
-    signs = []
-    if any(each.censored for each in horizons):
+    signs, all_of_them = [], [each for run in horizons for each in run]
+    if any(each.censored for each in all_of_them):
         signs.append("+ still above at the last checkpoint")
-    if any(each.dipped for each in horizons):
+    if any(each.dipped for each in all_of_them):
         signs.append("* not above at every checkpoint before")
     return signs
 

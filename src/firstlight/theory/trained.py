@@ -27,8 +27,9 @@ def lr_of(run: "Run") -> float:
 
 
 def is_full_batch(run: "Run") -> bool:
-    """Return whether every step saw the whole corpus."""
-    return bool(run.settings["batch_size"] == "full")
+    """Return whether every step saw the whole corpus: a batch of as many windows as there are does, in any order."""
+    size = run.settings["batch_size"]
+    return bool(size == "full" or size >= run.settings["windows"])
 
 
 def check_belongs(run: "Run", stats: "Statistics", same_corpus: bool = True) -> None:
@@ -60,7 +61,8 @@ def check_belongs(run: "Run", stats: "Statistics", same_corpus: bool = True) -> 
     if settings["windows"] != facts["windows"]:
         raise FirstlightError(
             f"{stats.path}: statistics of {facts['windows']:,} windows of {members}, but {run.path} was trained on the "
-            f"first {settings['windows']:,}; expected statistics of those alone"
+            f"first {settings['windows']:,}; expected statistics of those alone "
+            "(`firstlight corpus build tokens:FILE.npy --limit N` makes a corpus of them)"
         )
 
 
@@ -82,7 +84,7 @@ def corpus_of(run: "Run", path: Path | None = None) -> "Corpus":
 def caveats(run: "Run", stats: "Statistics") -> list[str]:
     """Return what stands between this run and what the theory speaks about, in words."""
     settings, found = run.settings, []
-    if settings["batch_size"] != "full":
+    if not is_full_batch(run):
         found.append(
             f"trained on batches of {settings['batch_size']:,} windows, not on the whole corpus each step; "
             "losses are those of single batches"
@@ -93,8 +95,10 @@ def caveats(run: "Run", stats: "Statistics") -> list[str]:
         found.append("the statistics are not of the corpus the run was trained on")
     if not has_full_windows(stats):
         found.append("some windows are short, which the theorems leave out; the formulas hold with NT positions")
-    if run.manifest["status"] != "finished":
-        found.append(f"the run is {run.manifest['status']}")
+    if run.manifest["status"] == "diverged":
+        found.append(f"the training diverged: {run.manifest['message']}")
+    elif not run.finished:
+        found.append("the training is not finished; the same `firstlight train` goes on with it")
     return found
 
 
