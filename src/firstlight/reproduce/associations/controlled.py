@@ -38,13 +38,10 @@ def _verdict(found: Controlled) -> str:
         return "unknown" if value is None else cosine_text(value)
 
     return (
-        f"On {max(found.scale.counts):,} stories the trained output has cosine "
-        f"{told(stories['output'].trained_true)} with "
-        f"the TRUE leading term and the trained value {told(stories['value'].trained_true)}. On copies the terms "
-        "counted on "
-        f"two samples have cosine {told(copies['output'].counted_other)} (output) and "
+        f"On {max(found.scale.counts):,} stories the trained output has cosine {told(stories['output'].trained_true)} "
+        f"with the TRUE leading term and the trained value {told(stories['value'].trained_true)}. "
+        f"On copies the terms counted on two samples have cosine {told(copies['output'].counted_other)} (output) and "
         f"{told(copies['attention'].counted_other)} (attention): there is nothing to predict from. The closed form "
-        "ends at "
-        f"{loss.closed_form:.3f} nats, the trained model at {loss.trained:.3f}, equal probabilities at "
+        f"ends at {loss.closed_form:.3f} nats, the trained model at {loss.trained:.3f}, equal probabilities at "
         f"{loss.uniform:.3f}."
     )

@@ -38,9 +38,8 @@ def reproduce(place: Place) -> Outcome:
         + (f"; ranks: {', '.join(f'{name} {rank}' for name, rank in found.items())}." if found else "."),
         differences=[
             f"Counted on {len(corpus.windows):,} windows of {text.window} positions of {place.corpus_name}.",
-            "Arrows carry lift: how many times larger the uncentred score is than the margins give. The raw entries "
-            "are in "
-            "the table.",
+            "Arrows carry lift: how many times larger the uncentred score is than the margins give. "
+            "The raw entries are in the table.",
         ],
         settings={**settings_of(place, corpus, text), "token": TOKEN, "tokens seen at least": 30},
         tables={

@@ -66,9 +66,8 @@ def _verdict(found: Found) -> str:
 
     return (
         f"{word} ({trained.title}): the least cosines are {told(early)} at s·η = {EARLY * trained.s_eta:g} and "
-        f"{told(late)} at s·η = {trained.s_eta:g}. The paper's claim is about output, value and attention; the "
-        "position "
-        "weights, which its scripts never compare, are told here too."
+        f"{told(late)} at s·η = {trained.s_eta:g}. The paper's claim is about output, value and attention; "
+        "the position weights, which its scripts never compare, are told here too."
     )
 
 

@@ -64,11 +64,9 @@ def reproduce(place: Place) -> Outcome:
         differences=[
             f"Counted on {len(corpus.windows):,} windows of {text.window} positions of {place.corpus_name}, "
             f"{len(corpus.vocabulary):,} words; the paper has 65,536 windows of 200.",
-            "Raw entries rank frequent tokens first, which is why a selection by hand was needed. Lift divides by "
-            "what the "
-            "margins give (for interchangeability it is a cosine), and needs none; tokens seen fewer than 30 times, "
-            "and "
-            "the token itself, are left out of it.",
+            "Raw entries rank frequent tokens first, which is why a selection by hand was needed. Lift divides by what "
+            "the margins give (for interchangeability it is a cosine), and needs none; tokens seen fewer than 30 "
+            "times, and the token itself, are left out of it.",
         ],
         settings=settings_of(place, corpus, text),
         tables={
@@ -97,8 +95,7 @@ def _verdict(ranks: list[Rank]) -> str:
     lifts = [rank.lift for rank in ranks if rank.lift is not None]
     return (
         f"{word}: {within} of the {len(known)} published tokens that are in this vocabulary are among the "
-        f"{SELECTED_FROM} "
-        f"largest raw entries (middle rank {median(known):g}; by lift {median(lifts):g}); "
+        f"{SELECTED_FROM} largest raw entries (middle rank {median(known):g}; by lift {median(lifts):g}); "
         f"{len(ranks) - len(known)} are not in it or too rare. (`Reproduced` means nine tenths, `partly` half.)"
     )
 

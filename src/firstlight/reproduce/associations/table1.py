@@ -14,9 +14,9 @@ def reproduce(place: Place) -> Outcome:
     return Outcome(
         name="associations/table1",
         title="Table 1: least cosines at the small rate",
-        claim="3 layers on TinyStories (3,000 words, T = 200, 65,536 windows, batches of 2,048, rate 0.005, 100 "
-        "epochs, "
-        "so s·η = 16), leading terms of the first batch: attention 0.999496, value 0.999169, output 0.998486.",
+        claim="3 layers on TinyStories (3,000 words, T = 200, 65,536 windows, batches of 2,048, rate 0.005, "
+        "100 epochs, so s·η = 16), leading terms of the first batch: attention 0.999496, value 0.999169, "
+        "output 0.998486.",
         verdict=verdict(PAPER, found.small[-1]),
         differences=differences(place),
         settings=found.settings(place),
@@ -38,7 +38,6 @@ def differences(place: Place) -> list[str]:
     return [
         f"Smaller than the paper: {text.vocabulary:,} words and `<unk>` on {place.corpus_name}, T = {text.window}, "
         f"{text.windows:,} windows; steps and rates are chosen so that s·η is what the settings below say.",
-        "The paper takes leading terms from the first batch; of the whole corpus they are the ones the theorem is "
-        "about.",
+        "The paper takes leading terms from the first batch; the theorem is about those of the whole corpus.",
         "The paper does not look at the position weights.",
     ]

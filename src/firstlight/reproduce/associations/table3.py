@@ -39,9 +39,8 @@ def reproduce(place: Place) -> Outcome:
     return Outcome(
         name="associations/table3",
         title="Table 3: the loss without a leading term",
-        claim="At rate 0.05 after 100 epochs, removing a weight's projection on its leading term takes the loss from "
-        "5.349 "
-        "to 8.287 for the output, 6.192 to 6.526 for values and 5.350 to 5.361 for attention.",
+        claim="At rate 0.05 after 100 epochs, removing a weight's projection on its leading term takes the loss "
+        "from 5.349 to 8.287 for the output, 6.192 to 6.526 for values and 5.350 to 5.361 for attention.",
         verdict=_verdict(rows),
         differences=[
             *differences(place)[:1],
@@ -71,9 +70,8 @@ def _verdict(rows: list[list[AblationRow]]) -> str:
     return (
         f"{word}: the loss rises by {changes['W_O']:.3g} without the output's leading term, by {min(values):.3g} to "
         f"{max(values):.3g} without a value's and by at most {attention:.3g} without an attention's, "
-        f"{'in' if ordered else 'not in'} the paper's order. More than twice the control, as much of a random "
-        "direction: "
-        f"{', '.join(above) or 'none'}."
+        f"{'in' if ordered else 'not in'} the paper's order. More than twice the control, "
+        f"as much of a random direction: {', '.join(above) or 'none'}."
     )
 
 
