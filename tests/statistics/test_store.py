@@ -1,18 +1,23 @@
 """The store: readable by any Zarr client, exported, checked, and never half there."""
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import zarr
 
+from firstlight.corpus import build_corpus
 from firstlight.errors import FirstlightError
-from firstlight.statistics import Statistics, count, layout, open_statistics
+from firstlight.statistics import Statistics, count, layout, open_statistics, scratch, segments
+from firstlight.statistics.plan import make_plan, volume_of
 from tests.statistics.conftest import MakeCorpus, zipf_windows
 from tests.statistics.test_exact import stored_bits
 
@@ -224,3 +229,68 @@ def test_what_is_at_a_url_is_replaced_as_a_whole_or_not_at_all(
     with pytest.raises(FirstlightError, match=r"home: not empty and not statistics.*thesis\.tex"):
         count(first, f"file://{tmp_path}/home", workers=1)
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["thesis.tex"]
+
+
+class Killed(BaseException):
+    """Stands for a kill: nothing catches it."""
+
+
+def test_a_count_killed_while_it_clears_another_ones_staging_folder_starts_anew(
+    make_corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (make_corpus(zipf_windows(np.random.default_rng(seed), 5, 8, 20), 20) for seed in (1, 2))
+    expected = stored_bits(count(second, tmp_path / "whole", workers=1))
+    staging = tmp_path / "stats.partial"
+
+    def kill(*arguments: object, **options: object) -> None:
+        raise Killed
+
+    for moment in (0, 1, 2, 3, 5, 8, 13, 21, 34, 55):
+        # The first count is killed when all is written but the scratch not yet removed.
+        with monkeypatch.context() as patch:
+            patch.setattr(scratch.Scratch, "remove", kill)
+            with pytest.raises(Killed):
+                count(first, tmp_path / "stats", workers=1)
+        left = moment
+        with monkeypatch.context() as patch:
+            for owner, name in ((Path, "unlink"), (scratch.shutil, "rmtree")):
+                remove = getattr(owner, name)
+
+                def until_killed(path: Path, *a: object, remove: Callable[..., None] = remove, **k: object) -> None:
+                    nonlocal left
+                    if staging in (path, *path.parents):
+                        left -= 1
+                        if left < 0:
+                            raise Killed
+                    remove(path, *a, **k)
+
+                patch.setattr(owner, name, until_killed)
+            with contextlib.suppress(Killed):
+                count(second, tmp_path / "stats", workers=1)
+        if left >= 0:
+            break
+        with pytest.raises(FirstlightError, match="unfinished count"):
+            open_statistics(tmp_path / "stats")
+        assert stored_bits(count(second, tmp_path / "stats", workers=1)) == expected
+        assert not list((tmp_path / "stats").rglob("*.partial"))
+        assert not staging.exists()
+        shutil.rmtree(tmp_path / "stats")
+    assert moment >= 13
+
+
+def test_a_vocabulary_that_fits_is_one_block(make_corpus: MakeCorpus) -> None:
+    corpus = make_corpus(zipf_windows(np.random.default_rng(11), 5, 8, 20), 1000)
+    plan = make_plan(volume_of([corpus]), 1, 2**33, 1e-9)
+    assert plan.unit == 512
+    assert "1 block of 1,000 columns" in plan.describe()
+    least = 2**20 * (plan.needed // 2**20 - 8)
+    assert "2 blocks of 512 columns" in make_plan(volume_of([corpus]), 1, least, 1e-9).describe()
+
+
+def test_windows_are_counted_by_length_a_piece_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "LENGTHS_AT_ONCE", 3)
+    (tmp_path / "a.txt").write_text("\n\n".join("a b c d e f g"[: 2 * n - 1] for n in (2, 3, 7, 5, 2, 7, 7)))
+    corpus = build_corpus([tmp_path / "a.txt"], tmp_path / "corpus", window=5, min_tokens=2)
+    assert segments.windows_by_length(corpus).tolist() == [0, 0, 2, 1, 0, 1, 3]
+    # 1 + 2 + ... + (n - 1) pairs in a window of n tokens.
+    assert volume_of([corpus]).pairs == 2 * 1 + 3 + 10 + 3 * 15

@@ -12,7 +12,7 @@ from firstlight.statistics.composition_pass import Composed
 from firstlight.statistics.job import Job, visit_postings
 from firstlight.statistics.matrices import SparseMatrix, joined
 from firstlight.statistics.postings import Postings
-from firstlight.statistics.segments import Segment, even_ranges
+from firstlight.statistics.segments import Segment, even_ranges, windows_by_length
 
 # Dense rows of the composed matrix are read anew for every segment, the tokens of a segment for every row: with this
 # many tokens in a segment (1.6 MB) those stay in the cache of a core, which was the fastest of 100 k to 8 M.
@@ -26,7 +26,7 @@ def average_prefixes(job: Job, composed: Composed) -> tuple[Float64[np.ndarray, 
     """Compute the mean of g over each prefix, into scratch; return the position sums and the largest |mean|."""
     steps, windows = job.plan.window, job.plan.windows
     inverse = 1.0 / np.arange(1, steps + 1)
-    by_length = np.bincount(np.concatenate([corpus.lengths for corpus in job.corpora]), minlength=steps + 2)
+    by_length = np.sum([windows_by_length(corpus) for corpus in job.corpora], axis=0)
     # Windows of at least t + 1 tokens have a position t.
     at_position = by_length[::-1].cumsum()[::-1][2 : steps + 2]
     exponent = fixed_point.offset_exponent(float(composed.column_max.max()), float((inverse * at_position).sum()))

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from firstlight.corpus.corpus import Corpus
 from firstlight.errors import FirstlightError
 from firstlight.files import format_bytes
@@ -14,7 +12,7 @@ from firstlight.report.progress import short_number
 from firstlight.statistics import layout
 from firstlight.statistics.compose import block_width
 from firstlight.statistics.fixed_point import most_before_carry
-from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment, segment_bytes
+from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment, segment_bytes, windows_by_length
 
 # Tokens whose columns are a dense strip: few, since the strip is updated at every position.
 HEAD_TOKENS = 64
@@ -165,7 +163,8 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
     in_memory = not sparse and least + whole + 2 * unit * cells <= memory
     room = memory - fixed - (whole if in_memory else 0)
     block_bytes = int(BLOCK_SHARE * room) if sparse else min(room, copies * vocabulary * cells)
-    block_cells = max(unit, block_bytes // (8 * copies * vocabulary) // unit * unit) * vocabulary
+    fitting = block_bytes // (copies * cells)
+    block_cells = (vocabulary if fitting >= vocabulary else max(unit, fitting // unit * unit)) * vocabulary
     held = room - 8 * copies * block_cells if sparse else 0
     products = 2 * min(positions, vocabulary**2 // 4) * vocabulary
     scatters = SCATTERS_PER_PAIR * volume.pairs + SCATTERS_PER_PRODUCT * products + SCATTERS_PER_CELL * vocabulary**2
@@ -198,8 +197,7 @@ def _segment_rows(volume: Volume, memory: int) -> int:
 
 def _pairs(corpus: Corpus) -> int:
     """Count the (prefix, next) pairs of windows with n tokens: 1 + 2 + ... + (n - 1)."""
-    lengths, counts = np.unique(corpus.lengths, return_counts=True)
-    return sum(int(count) * (int(n) * (int(n) - 1) // 2) for n, count in zip(lengths, counts, strict=True))
+    return sum(count * (n * (n - 1) // 2) for n, count in enumerate(windows_by_length(corpus).tolist()))
 
 
 def _resident() -> int:

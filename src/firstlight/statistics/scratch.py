@@ -81,6 +81,9 @@ class Scratch:
 
     def remove(self) -> None:
         """Remove everything that is not part of the store, which is complete: from the rename on nothing is resumed."""
+        # Zarr writes beside a file and renames; a kill leaves what was not renamed.
+        for path in self.folder.rglob("*.partial"):
+            path.unlink()
         (self.folder / SCRATCH).rename(self.folder / REMOVED)
         shutil.rmtree(self.folder / REMOVED)
 
@@ -119,18 +122,28 @@ def claimed(out: Path, key: str) -> Iterator[tuple[Scratch, bool]]:
     staging = staging_folder(out)
     if staging.exists() and any(staging.iterdir()) and not (staging / SCRATCH).is_dir():
         raise FirstlightError(f"{staging}: in the way and not left by a count; move it")
-    (staging / SCRATCH).mkdir(parents=True, exist_ok=True)
+    try:
+        (staging / SCRATCH).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FirstlightError(f"--out {out}: {staging} cannot be made: {error.strerror}") from None
     try:
         with locked(staging):
             recover(out)
             journal = staging / SCRATCH / JOURNAL
             resumed = journal.exists() and read_json(journal, "the journal of the count")["key"] == key
             if not resumed:
-                for path in staging.iterdir():
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-                (staging / SCRATCH).mkdir()
+                _clear(staging)
                 zarr.create_group(staging, zarr_format=3)
                 write_json(journal, {"key": key, "done": {}})
             yield Scratch(staging, zarr.open_group(staging, mode="r+")), resumed
     except BlockingIOError:
         raise FirstlightError(f"{out}: another count of it is running; wait for it or stop it") from None
+
+
+def _clear(staging: Path) -> None:
+    """Remove what another count left, in an order that a kill leaves neither something to resume nor to deliver."""
+    (staging / SCRATCH / JOURNAL).unlink(missing_ok=True)
+    (staging / "zarr.json").unlink(missing_ok=True)
+    others = [path for path in staging.iterdir() if path.name != SCRATCH]
+    for path in [*others, *(staging / SCRATCH).iterdir()]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()

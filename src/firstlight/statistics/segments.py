@@ -17,6 +17,7 @@ from firstlight.corpus.corpus import Corpus
 
 # Longer segments gain nothing.
 SEGMENT_BYTES = 256 * 2**20
+LENGTHS_AT_ONCE = 2**20
 
 Result = TypeVar("Result")
 
@@ -49,6 +50,16 @@ def segment_bytes(rows: int, window: int, itemsize: int) -> int:
 def rows_per_segment(window: int, itemsize: int, size: int) -> int:
     """Return how many windows fit in a segment of a size in bytes."""
     return max(1, size // segment_bytes(1, window, itemsize))
+
+
+def windows_by_length(corpus: Corpus) -> Int64[np.ndarray, " length"]:
+    """Return how many windows have 0, 1, ..., T + 1 tokens; a piece at a time, as there may be hundreds of millions."""
+    counts = np.zeros(corpus.window + 2, np.int64)
+    for start in range(0, int(corpus.manifest["windows"]), LENGTHS_AT_ONCE):
+        # A fresh object has a fresh map, as below.
+        piece = Corpus(corpus.path, corpus.manifest).lengths[start : start + LENGTHS_AT_ONCE]
+        counts += np.bincount(piece, minlength=len(counts))
+    return counts
 
 
 def segments(corpora: Sequence[Corpus], rows: int) -> Iterator[Segment]:
