@@ -19,12 +19,11 @@ def generate(
 
     An answer costs one query against the keys kept, so its cost is linear in the number of clauses before it.
     """
-    tail = max(block.settings.convolution - 1, 0)
+    reach = block.settings.convolution
     embedding = block.embedding()
     known, latest = predicates.shape[1] + 1, first[:, None]
     entry = block.enter(predicates, latest)
-    # Embeddings that the convolution will still read.
-    before = block.embedded(torch.cat([predicates, latest], 1), embedding, 0)[:, known - tail :] if tail else None
+    before = block.embedded(torch.cat([predicates, latest], 1), embedding, 0) if reach else None
     shape = (*entry.keys.shape[:2], known + count - 1, entry.keys.shape[3])
     keys, values = entry.keys.new_empty(shape), entry.values.new_empty(shape)
     keys[:, :, :known], values[:, :, :known] = entry.keys, entry.values
@@ -37,9 +36,8 @@ def generate(
             break
         stream = block.embedded(answers[:, step : step + 1], embedding, known)
         if before is not None:
-            before = torch.cat([before, stream], 1)
+            before = torch.cat([before, stream], 1)[:, -reach:]
             stream = stream + block.convolved(before, 1)
-            before = before[:, -tail:]
         query, key, value = block.project(stream).chunk(3, -1)
         entry = block.split(stream, query, key, value, position=known)
         keys[:, :, known : known + 1], values[:, :, known : known + 1] = entry.keys, entry.values

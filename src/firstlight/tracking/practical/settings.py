@@ -53,7 +53,7 @@ class Settings:
     width: int = 4
     residual: bool = True
     layer_norm: bool = True
-    slot_weights: tuple[float, float, float, float, float] = (1.0, 1.0, 1.0, 1.0, 1.0)
+    slot_weights: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 1.0, 1.0)
     positions: str = "none"
     position_rows: int = 1024
     position_std: float = 0.02
