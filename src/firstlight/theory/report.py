@@ -103,9 +103,8 @@ def write_findings(folder: Path, findings: Findings, plots: bool, interactive: b
     if findings.truncation:
         figures["truncation"] = truncation_figure(findings.truncation)
     written += _draw(folder, figures)
-    write_page(
-        folder / "report.html", "Trained weights and their prediction", _sections(findings, figures), interactive
-    )
+    sections = verification_sections(findings, figures)
+    write_page(folder / "report.html", "Trained weights and their prediction", sections, interactive)
     return [*written, folder / "report.html"]
 
 
@@ -150,7 +149,8 @@ def closed_form_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(header, cells, "r" * len(header))
 
 
-def _sections(findings: Findings, figures: Mapping[str, "Figure"]) -> list[Section]:
+def verification_sections(findings: Findings, figures: Mapping[str, "Figure"]) -> list[Section]:
+    """Return the parts of the page of a verification, settings last."""
     first = findings.verifications[0]
     together = spread([found.rows for found in findings.verifications])
     horizons = [found.horizons for found in findings.verifications]
