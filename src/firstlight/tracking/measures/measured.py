@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from firstlight.tracking.language.action import Action
 from firstlight.tracking.language.sentences import Sentences
 
 
@@ -62,6 +63,16 @@ class AttentionMass:
 
 class SentenceModel(Protocol):
     """What measures ask of a model, whichever it is. Sentences of any number and length; batching is its own affair."""
+
+    @property
+    def action(self) -> Action:
+        """What the model has been taught."""
+        ...
+
+    @property
+    def variables(self) -> int:
+        """How many variables it knows, |X|."""
+        ...
 
     def rollout(self, sentences: Sentences) -> Rollout:
         """Write answers 1..L greedily, each read back, after the predicates and the true answer 0."""

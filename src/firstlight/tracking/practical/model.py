@@ -43,6 +43,11 @@ class PracticalModel:
         """Of the model."""
         return self.block.settings
 
+    @property
+    def variables(self) -> int:
+        """How many variables the model knows, |X|."""
+        return self.settings.variables
+
     def rollout(self, sentences: Sentences | Interleaved) -> Rollout:
         """Write answers 1..L greedily, each read back, after the predicates and the true answer 0."""
         tokens = self.block.tokens
