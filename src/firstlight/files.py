@@ -54,6 +54,14 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
+def named(out: Path) -> Path:
+    """Return the folder of a result under a name that others can be made beside: `.` and `..` have none."""
+    out = out.resolve() if out.name in ("", "..") else out
+    if not out.name:
+        raise FirstlightError(f"--out {out}: expected a folder that can be replaced")
+    return out
+
+
 def staging_folder(out: Path) -> Path:
     """Return the folder a job works in before its result becomes `out`."""
     return out.with_name(out.name + ".partial")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firstlight.corpus import Corpus, build_corpus, open_corpus
+from firstlight.corpus import Corpus, build_corpus, encode, open_corpus
 from firstlight.corpus.shards import ShardedWindows
 from firstlight.errors import FirstlightError
 from firstlight.files import staging_folder
@@ -127,6 +127,7 @@ def test_what_is_no_corpus_is_not_replaced(source: Path, tmp_path: Path) -> None
         ({"min_chars": -1}, "--min-chars -1: expected at least 0"),
         ({"vocab_size": 0}, "--vocab-size 0: expected at least 1"),
         ({"bos": ""}, "--bos: came empty, expected a token"),
+        ({"bos": "\udcff"}, "\udcff: came with bytes that are not UTF-8, expected text"),
         ({"vocab": "v.json"}, "--vocab: only goes with tokens: files; text has the vocabulary of its tokenizer"),
     ],
 )
@@ -137,6 +138,23 @@ def test_an_option_that_cannot_be_is_one_line(
         build_corpus([source], tmp_path / "out", **options)
     assert str(error.value) == message
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("windows", ["first", "chunk"])
+def test_windows_written_a_few_at_a_time_are_the_same_bytes(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, windows: str
+) -> None:
+    options: dict[str, Any] = {"window": 7, "min_tokens": 3, "windows": windows, "bos": "<bos>"}
+    whole = build_corpus([source], tmp_path / "whole", **options)
+    monkeypatch.setattr(encode, "ROWS_TOKENS", 24)
+    assert folder_bytes(build_corpus([source], tmp_path / "parts", **options).path) == folder_bytes(whole.path)
+
+
+def test_the_folder_one_is_in_is_a_corpus(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = build_corpus([source], tmp_path / "out", window=5)
+    monkeypatch.chdir(corpus.path)
+    assert open_corpus(".").fingerprint == corpus.fingerprint
+    assert build_corpus([source], ".", window=4).path == corpus.path
 
 
 def test_limit_counts_the_documents_that_are_long_enough(source: Path, tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ SOURCES: dict[str, Callable[[Path], Path]] = {
     "large.parquet": lambda path: write_parquet(path, pa.array(DOCUMENTS, pa.large_string())),
     "dictionary.parquet": lambda path: write_parquet(path, pa.array(DOCUMENTS).dictionary_encode()),
     "bytes.parquet": lambda path: write_parquet(path, pa.array([text.encode() for text in DOCUMENTS])),
+    "views.parquet": lambda path: write_parquet(path, pa.array(DOCUMENTS, pa.string_view())),
 }
 
 
@@ -263,6 +264,8 @@ def test_an_empty_file_beside_others_is_said(tmp_path: Path, capsys: pytest.Capt
         ("stories:", "stories:: expected stories:N"),
         ("stories:0", "stories:0: expected stories:N"),
         ("stories:-3", "stories:-3: expected stories:N"),
+        ("stories:" + "9" * 5000, "stories:999"),
+        ("caf\udce9.txt", "caf\udce9.txt: a name that is not UTF-8"),
         ("hf:", "hf:: expected hf:DATASET"),
         ("tokens:missing.npy", "tokens:missing.npy: file not found"),
     ],
@@ -335,6 +338,26 @@ def test_standard_input_is_read_as_text(tmp_path: Path, monkeypatch: pytest.Monk
     from_file = build_corpus([tmp_path / "a.txt"], tmp_path / "file", window=3)
     assert same_content(piped, from_file)
     assert "stdin.txt" not in {path.name for path in piped.path.iterdir()}
+
+
+def test_a_closed_standard_input_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(FirstlightError, match="-: standard input is closed"):
+        build_corpus(["-"], tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_one_is_in_is_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_parquet(tmp_path / "train.parquet")
+    monkeypatch.chdir(tmp_path)
+    assert [document.text for document in read("hf:.")] == DOCUMENTS
+
+
+def test_a_source_that_ends_before_the_place_to_go_on_from_is_an_error(tmp_path: Path) -> None:
+    (source,) = parse_sources([write_jsonl(tmp_path / "a.jsonl")])
+    assert list(documents_of(source, "text", seed=0, start=4)) == []
+    with pytest.raises(FirstlightError, match=r"ends before document 5.*remove the \.partial folder"):
+        list(documents_of(source, "text", seed=0, start=5))
 
 
 def test_stories_are_a_source_with_a_seed(tmp_path: Path) -> None:

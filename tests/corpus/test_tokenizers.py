@@ -178,8 +178,11 @@ def test_a_bos_is_put_before_each_document_and_counted_apart(tmp_path: Path, win
 
 def test_a_bos_that_is_a_word_already_is_an_error(tmp_path: Path) -> None:
     path = write_documents(tmp_path / "a.txt", "a b a b")
-    with pytest.raises(FirstlightError, match="already a word"):
+    with pytest.raises(FirstlightError, match="already in the vocabulary"):
         build_corpus([path], tmp_path / "out", window=2, bos="a")
+    with pytest.raises(FirstlightError, match="already in the vocabulary"):
+        build_corpus([path], tmp_path / "out", window=2, bos="<unk>", oov="unk", vocab_size=1)
+    assert build_corpus([path], tmp_path / "out", window=2, bos="<unk>", oov="unk").vocabulary == ("a", "b", "<unk>")
 
 
 def tokenizer_json(path: Path, unknown: str | None = "[UNK]") -> Path:

@@ -15,10 +15,11 @@ from firstlight.corpus.manifest import unchanged
 from firstlight.corpus.settings import LEARNT, Settings, TextSettings, settings_for_text, settings_for_tokens
 from firstlight.corpus.shards import SHARD_TOKENS, WindowWriter
 from firstlight.corpus.sources import Source, parse_sources
-from firstlight.corpus.staging import STDIN, claimed, empty, named, read_journal, write_journal
+from firstlight.corpus.staging import STDIN, claimed, empty, read_journal, write_journal
 from firstlight.corpus.token_arrays import copy_token_arrays, read_vocabulary, width_of
 from firstlight.corpus.tokenizers import Pieces, Words, learn_bpe, learn_words, load_pieces, reload
-from firstlight.files import fingerprint, sha256_of
+from firstlight.errors import FirstlightError
+from firstlight.files import fingerprint, named, sha256_of
 from firstlight.report.progress import progress as progress_bar
 from firstlight.report.progress import say
 
@@ -90,6 +91,8 @@ def build_corpus(
 
 def _copy_stdin(staging: Path) -> Path:
     """Copy standard input to the disk: the text is read twice, once to learn the vocabulary."""
+    if sys.stdin is None:
+        raise FirstlightError("-: standard input is closed; expected text in it")
     path = staging / STDIN
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file, 2**20)

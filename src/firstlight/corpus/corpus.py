@@ -98,7 +98,7 @@ class Corpus:
 def open_corpus(path: str | Path) -> Corpus:
     """Open a corpus that `build_corpus` made; its files are checked for presence and size, not read."""
     path = Path(path)
-    staging = staging_folder(path)
+    staging = path if path.exists() else staging_folder(path)
     if not path.exists() and staging.exists():
         try:
             with locked(staging):

@@ -18,6 +18,9 @@ from firstlight.report.progress import Advance
 
 BATCH_DOCUMENTS = 256
 BATCH_CHARACTERS = 2**20
+ROWS_TOKENS = 2**20
+"""Tokens of windows written at once: short documents in long windows are mostly padding."""
+
 JOURNAL_SECONDS = 1.0
 
 OUTSIDE = "a token outside the vocabulary"
@@ -164,14 +167,18 @@ def _write(
     if not len(cuts.starts):
         return
 
-    place = np.arange(settings.window + 1)
-    # A token that was added stands before the first one of the document's text.
-    at = (begins[cuts.documents] + cuts.starts - added)[:, None] + place
-    rows = ids[at.clip(0, len(ids) - 1)]
-    if tokenizer.bos is not None:
-        rows[cuts.starts == 0, 0] = tokenizer.bos
-    rows[place >= cuts.lengths[:, None]] = 0
     chosen = [batch[i] for i in kept]
     of_document = np.array([(each.source, each.number, each.document.place) for each in chosen], np.int64)
-    origins = np.column_stack([of_document[cuts.documents], cuts.starts])
-    writer.append(rows.astype(writer.dtype), cuts.lengths.astype(np.int32), origins)
+    place = np.arange(settings.window + 1)
+    step = max(1, ROWS_TOKENS // len(place))
+    for first in range(0, len(cuts.starts), step):
+        part = slice(first, first + step)
+        documents, starts, lengths = cuts.documents[part], cuts.starts[part], cuts.lengths[part]
+        # A token that was added stands before the first one of the document's text.
+        at = (begins[documents] + starts - added)[:, None] + place
+        rows = ids[at.clip(0, len(ids) - 1)]
+        if tokenizer.bos is not None:
+            rows[starts == 0, 0] = tokenizer.bos
+        rows[place >= lengths[:, None]] = 0
+        origins = np.column_stack([of_document[documents], starts])
+        writer.append(rows.astype(writer.dtype), lengths.astype(np.int32), origins)

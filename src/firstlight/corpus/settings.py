@@ -1,12 +1,17 @@
 """What the user asked of a build, checked before anything is read."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from firstlight.errors import FirstlightError
 
 LEARNT = ("words", "bpe")
+
+
+def is_text(string: str) -> bool:
+    """Whether a string can be written: JSON and file names can have halves of surrogate pairs, which UTF-8 has not."""
+    return not any("\ud800" <= character <= "\udfff" for character in string)
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,9 @@ class Settings:
         ):
             if number is not None and number < least:
                 raise FirstlightError(f"--{name} {number}: expected at least {least}")
+        for given in astuple(self):
+            if isinstance(given, str) and not is_text(given):
+                raise FirstlightError(f"{given}: came with bytes that are not UTF-8, expected text")
         if self.bos == "":
             raise FirstlightError("--bos: came empty, expected a token")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from firstlight.corpus.documents import Document, in_parts
+from firstlight.corpus.settings import is_text
 from firstlight.corpus.tabular_files import hub_documents, parquet_documents
 from firstlight.corpus.text_files import find_separator, json_lines_documents, text_documents
 from firstlight.errors import FirstlightError
@@ -76,9 +77,11 @@ def _parse(name: str, stdin: Path | None) -> Source:
         if stdin is None:
             raise AssertionError("standard input was not copied before it was parsed")
         return _file(name, "text", stdin)
+    if not is_text(name):
+        raise FirstlightError(f"{name}: a name that is not UTF-8; the manifest could not hold it, rename the file")
     prefix, colon, rest = name.partition(":")
     if colon and prefix == "stories":
-        if not rest.isdecimal() or int(rest) < 1:
+        if not rest.isdecimal() or len(rest) > 18 or int(rest) < 1:
             raise FirstlightError(f"{name}: expected stories:N with a number of stories, such as stories:20000")
         return Source(name, "stories", detail=str(int(rest)))
     if colon and prefix == "hf":
@@ -138,7 +141,11 @@ def documents_of(source: Source, column: str, seed: int, start: int) -> Iterator
         return
     documents = _read(source, column)
     for _ in range(start):
-        next(documents)
+        if next(documents, None) is None:
+            raise FirstlightError(
+                f"{source.name}: ends before document {start:,}, where the build was stopped; "
+                "remove the .partial folder beside --out and build again"
+            )
     yield from documents
 
 

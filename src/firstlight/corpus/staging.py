@@ -16,14 +16,6 @@ JOB = "corpus build"
 STDIN = "stdin.txt"
 
 
-def named(out: Path) -> Path:
-    """Return the folder under a name that others can be made beside: `.` and `..` have none."""
-    out = out.resolve() if out.name in ("", "..") else out
-    if not out.name:
-        raise FirstlightError(f"--out {out}: expected a folder that a corpus can replace")
-    return out
-
-
 @contextmanager
 def claimed(out: Path) -> Iterator[Path]:
     """Yield the staging folder for `out`, locked, after checking that `out` may be replaced.

@@ -1,6 +1,6 @@
 """Tables with a column of texts: Parquet files, and data sets of the Hugging Face hub or a local folder."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ def parquet_documents(path: Path, name: str, column: str) -> Iterator[Document]:
             kind = file.schema_arrow.field(column).type
             if pa.types.is_dictionary(kind):
                 kind = kind.value_type
-            if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_binary(pa, kind)):
+            if not any(is_kind(kind) for is_kind in _text_kinds(pa.types)):
                 raise FirstlightError(f"{name}: column {column!r} holds {kind}, expected strings")
             for batch in file.iter_batches(batch_size=_batch_rows(file.metadata), columns=[column]):
                 # As bytes: a string that is not UTF-8 is then excluded by itself, not an error of its batch.
@@ -50,8 +50,9 @@ def _parquet_document(data: bytes | None, row: int) -> Iterator[Document]:
         yield from in_parts(document.text, row)
 
 
-def _is_binary(pa: Any, kind: Any) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+def _text_kinds(types: Any) -> list[Callable[[Any], bool]]:
+    strings = [types.is_string, types.is_large_string, types.is_string_view]
+    return [*strings, types.is_binary, types.is_large_binary, types.is_binary_view]
 
 
 def _batch_rows(metadata: Any) -> int:
@@ -98,6 +99,8 @@ def hub_documents(dataset: str, name: str, column: str) -> Iterator[Document]:
 
 def _parse(dataset: str, datasets: Any) -> tuple[str, str | None, str]:
     path, *names = dataset.split(":")
+    # A data set is called after its folder, and `.` is no name.
+    path = str(Path(path).resolve()) if Path(path).is_dir() else path
     if len(names) > 2:
         raise FirstlightError(f"hf:{dataset}: expected hf:DATASET[:CONFIG][:SPLIT]")
     if len(names) == 2:

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Integer
 
 from firstlight.corpus.encode import Position
+from firstlight.corpus.settings import is_text
 from firstlight.corpus.shards import WindowWriter
 from firstlight.corpus.sources import Source
 from firstlight.errors import FirstlightError
@@ -27,17 +28,12 @@ def read_vocabulary(path: Path) -> list[str]:
     for number, token in enumerate(vocabulary):
         if not isinstance(token, str):
             raise FirstlightError(f"{path}: entry {number} is {type(token).__name__}, expected a string")
-        if not _is_text(token):
+        if not is_text(token):
             raise FirstlightError(f"{path}: entry {number} is {token!r}, which has half of a character: not text")
         if token in seen:
             raise FirstlightError(f"{path}: {token!r} is both entry {seen[token]} and entry {number}")
         seen[token] = number
     return vocabulary
-
-
-def _is_text(token: str) -> bool:
-    """Whether a string can be written: JSON can spell halves of surrogate pairs, which no encoding has."""
-    return not any("\ud800" <= character <= "\udfff" for character in token)
 
 
 def open_token_array(source: Source, window: int | None) -> Integer[np.ndarray, "window place"]:

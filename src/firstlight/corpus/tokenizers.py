@@ -88,9 +88,9 @@ class Words:
     bos_token: str | None
 
     def __post_init__(self) -> None:
-        if self.bos_token in self.known:
-            raise FirstlightError(f"--bos {self.bos_token}: already a word of the text; expected one such as <bos>")
         keeps_unknown = self.oov == "unk" and self.has_others
+        if self.bos_token in self.known or (keeps_unknown and self.bos_token == UNKNOWN):
+            raise FirstlightError(f"--bos {self.bos_token}: already in the vocabulary; expected one such as <bos>")
         self._entries = [*self.known, *([UNKNOWN] if keeps_unknown else [])]
         self.bos: int | None = None
         if self.bos_token is not None:
