@@ -1,5 +1,6 @@
 """`firstlight stats` and the entry point: what is printed where, exit codes, and one line for each mistake."""
 
+import errno
 import json
 import os
 import re
@@ -222,6 +223,11 @@ def test_merge_adds_up_and_prints_json_alone(run: Run, tmp_path: Path) -> None:
         ("build CORPUS", "Missing option '--out'"),
         ("build CORPUS --out CORPUS", "not empty and not statistics, so it is not replaced"),
         ("build CORPUS --out FILE", "a file; expected a folder"),
+        (
+            "build CORPUS --out FILE/below",
+            "--out .*below: cannot be made in .*FILE, expected a folder",
+        ),
+        ("build CORPUS --out /", "--out /: expected a folder that can be replaced"),
         ("build CORPUS --out OUT --memory lots", "--memory 'lots' is not a number with a unit such as 8GiB"),
         ("build CORPUS --out OUT --memory -1GiB", "--memory '-1GiB' must be positive"),
         ("build CORPUS --out OUT --memory 1MiB", "--memory 1.0 MiB is too little for V = .*: at least .* is needed"),
@@ -229,6 +235,7 @@ def test_merge_adds_up_and_prints_json_alone(run: Run, tmp_path: Path) -> None:
         ("build CORPUS --out OUT --workers two", "'--workers'.*integer"),
         ("build CORPUS --out OUT --engine ray", "--engine ray: expected local"),
         ("export STATS --to OUT.txt", r"OUT\.txt: expected a name that ends in \.npz"),
+        ("export STATS --to FILE/below.npz", r"--to .*below\.npz: cannot be written: "),
         ("export STATS", "Missing option '--to'"),
         ("export NOWHERE --to OUT.npz", "no statistics here"),
         ("merge STATS --out OUT", "1 store given, expected at least 2"),
@@ -271,10 +278,17 @@ def test_a_damaged_store_is_one_line(run: Run, corpus: Corpus, tmp_path: Path) -
     assert "array vocabulary: damaged" in stderr
 
 
-def test_what_the_system_refuses_is_one_line_and_exit_code_1(run: Run, stats: Statistics) -> None:
-    code, stdout, stderr = run("stats", "export", stats.path, "--to", "/proc/no/such.npz")
-    assert (code, stdout, stderr.count("\n")) == (1, "", 1)
-    assert stderr.startswith("firstlight: /proc/no")
+def test_what_the_system_refuses_is_one_line_and_exit_code_1(
+    run: Run, stats: Statistics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(stats: Statistics, path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("firstlight.statistics.export._write", full)
+    code, stdout, stderr = run("stats", "export", stats.path, "--to", tmp_path / "big.npz")
+    assert (code, stdout) == (1, "")
+    assert stderr == f"firstlight: {tmp_path / 'big.npz.tmp'}: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- the entry point

@@ -12,6 +12,7 @@ from firstlight.corpus import build_corpus, story_truth
 from firstlight.corpus.story_truth import Planted
 from firstlight.statistics import Statistics, count
 from firstlight.statistics.basis import context_sums
+from firstlight.statistics.statistics import BASES
 
 STORIES = 3000
 WINDOW = 200
@@ -243,3 +244,10 @@ def test_published_examples_are_among_the_first_by_lift_and_not_by_the_cosine_of
     for token, word in (("happy", "angry"), ("red", "yellow")):
         row = rows[real.tokens.id_of(token)]
         assert np.count_nonzero(row > row[real.tokens.id_of(word)]) > 20
+
+
+def test_a_vocabulary_of_one_token_has_no_associations_and_no_warnings(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a a a a a")
+    stats = count(build_corpus([tmp_path / "a.txt"], tmp_path / "corpus", window=3), tmp_path / "stats")
+    for basis in BASES:
+        assert stats.top("a", basis, min_count=0) == []

@@ -79,4 +79,6 @@ def test_what_cannot_be_merged_is_refused(make_corpus: MakeCorpus, tmp_path: Pat
         merge([base], tmp_path / "out")
     with pytest.raises(FirstlightError, match="is one of the stores"):
         merge([base, base], tmp_path / "base")
+    with pytest.raises(FirstlightError, match="is one of the stores"):
+        merge([base, base], tmp_path / "out" / ".." / "base")
     assert not (tmp_path / "out").exists()

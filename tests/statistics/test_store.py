@@ -294,3 +294,15 @@ def test_windows_are_counted_by_length_a_piece_at_a_time(tmp_path: Path, monkeyp
     assert segments.windows_by_length(corpus).tolist() == [0, 0, 2, 1, 0, 1, 3]
     # 1 + 2 + ... + (n - 1) pairs in a window of n tokens.
     assert volume_of([corpus]).pairs == 2 * 1 + 3 + 10 + 3 * 15
+
+
+def test_the_folder_one_is_in_is_a_store(
+    make_corpus: MakeCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (make_corpus(zipf_windows(np.random.default_rng(seed), 5, 8, 20), 20) for seed in (1, 2))
+    expected = stored_bits(count(second, tmp_path / "whole", workers=1))
+    stats = count(first, tmp_path / "stats", workers=1)
+    monkeypatch.chdir(stats.path)
+    assert stored_bits(open_statistics(".")) == stored_bits(stats)
+    assert stored_bits(count(second, ".", workers=1)) == expected
+    assert sorted(path.name for path in tmp_path.glob("stats*")) == ["stats"]

@@ -68,9 +68,8 @@ def _normalised(stats: "Statistics", token: int) -> Float64[np.ndarray, " token"
     squares = np.asarray(counts.multiply(counts).sum(axis=0)).ravel() / float(stats.positions) ** 2
     diagonal = squares - 2 * beta / size + float(stats.alpha @ stats.alpha) / size**2
     line = _line(stats, "interchangeability", token, "out")
-    return np.asarray(
-        line / np.sqrt(np.maximum(diagonal, np.finfo(float).tiny) * max(diagonal[token], np.finfo(float).tiny))
-    )
+    deviation = np.sqrt(np.maximum(diagonal, np.finfo(float).tiny))
+    return np.asarray(line / deviation / deviation[token])
 
 
 def _cosines(

@@ -14,7 +14,7 @@ import numpy as np
 
 from firstlight.corpus.corpus import Corpus
 from firstlight.errors import FirstlightError
-from firstlight.files import fingerprint, parse_bytes, publish
+from firstlight.files import fingerprint, named, parse_bytes, publish
 from firstlight.report.progress import say, short_number
 from firstlight.statistics import attention_pass, composition_pass, context_pass, fixed_point, layout, means_pass
 from firstlight.statistics.bigrams import Bigrams
@@ -155,7 +155,7 @@ def run(
     if show and request.corpora:
         paired = sum(clock.seconds[name] for name in ("context", "prefix means", "attention"))
         say(f"counted {short_number(plan.pairs)} pairs twice over at {short_number(2 * plan.pairs / paired)} pairs/s")
-    return open_statistics(out)
+    return open_statistics(remote or place)
 
 
 def check_workers(workers: int | None) -> int:
@@ -235,7 +235,7 @@ def remember(corpus: Corpus) -> dict[str, Any]:
 def _destination(out: str | Path) -> tuple[Path, str | None]:
     """Return where to work and publish, and the URL to upload to if `out` is one."""
     if "://" not in str(out):
-        return Path(out), None
+        return named(Path(out)), None
     local = Path(tempfile.gettempdir()) / f"firstlight-{fingerprint(str(out))[:16]}"
     return local, str(out)
 
@@ -245,6 +245,9 @@ def _existing(place: Path, remote: str | None) -> Statistics | None:
     if remote is not None:
         return open_statistics(remote) if holds_store(remote) else None
     if not place.exists():
+        above = next(folder for folder in place.absolute().parents if folder.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise FirstlightError(f"--out {place}: cannot be made in {above}, expected a folder one may write in")
         return None
     if not place.is_dir():
         raise FirstlightError(f"--out {place}: a file; expected a folder that is new or holds statistics")

@@ -25,6 +25,11 @@ def export_npz(stats: "Statistics", path: Path) -> None:
         raise FirstlightError(f"--to {path}: expected a name that ends in .npz")
     temporary = path.with_name(path.name + ".tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch()
+    except OSError as error:
+        raise FirstlightError(f"--to {path}: cannot be written: {error.strerror}") from None
+    try:
         _write(stats, temporary)
         temporary.replace(path)
     finally:
@@ -32,7 +37,6 @@ def export_npz(stats: "Statistics", path: Path) -> None:
 
 
 def _write(stats: "Statistics", path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     size = len(stats.vocabulary)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         _write_array(archive, "alpha", stats.alpha)

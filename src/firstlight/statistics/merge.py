@@ -91,8 +91,13 @@ def _check(stores: list[Statistics], out: str | Path) -> None:
             raise FirstlightError(
                 f"{stats.path}: windows of {stats.window}, expected {first.window} as in {first.path}"
             )
-    if any(Path(str(out)).absolute() == Path(stats.path).absolute() for stats in stores):
+    if any(_place(out) == _place(stats.path) for stats in stores):
         raise FirstlightError(f"--out {out}: is one of the stores to be merged")
+
+
+def _place(path: str | Path) -> str:
+    """Return a name that two spellings of one folder share."""
+    return str(path).rstrip("/") if "://" in str(path) else str(Path(path).resolve())
 
 
 def _reopen(members: list[dict[str, Any]]) -> tuple[list[Corpus], str | None]:
