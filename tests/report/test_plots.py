@@ -117,3 +117,10 @@ def test_a_browser_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_missing_package_is_named_with_the_extra_that_brings_it() -> None:
     with pytest.raises(FirstlightError, match=r"package no_such_package; `pip install 'firstlight\[plots\]'`"):
         images._package("no_such_package")
+
+
+def test_single_measurements_are_dots_without_a_line_or_an_entry_in_the_legend() -> None:
+    line = Line("mean", [1.0, 10.0], [0.5, 0.6], points=[(1.0, 0.4), (1.0, 0.6), (0.0, 9.0)])
+    dots, mean = line_plot("", Axis("x", log=True), Axis("y"), [line]).data
+    assert (dots.mode, dots.showlegend, list(dots.x), list(dots.y)) == ("markers", False, [1.0, 1.0], [0.4, 0.6])
+    assert mean.name == "mean"

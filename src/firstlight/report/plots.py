@@ -35,6 +35,7 @@ class Line:
         colour: a number into COLOURS, or a CSS colour.
         dash: a number into DASHES.
         pale: draws it wide, pale and without points, as something to compare the other lines with.
+        points: single measurements, such as seeds: small dots that no line joins.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Line:
     colour: int | str = 0
     dash: int = 0
     pale: bool = False
+    points: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,14 @@ def line_plot(title: str, x: Axis, y: Axis, lines: Sequence[Line], marks: Sequen
                 go.Scatter(
                     x=edge[0] + edge[0][::-1], y=edge[1] + edge[2][::-1], fill="toself", fillcolor=_faint(colour, 0.18),
                     line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=line.name, mode="lines",
+                )
+            )  # fmt: skip
+        if line.points:
+            shown = [(at, height) for at, height in line.points if (at > 0 or not x.log) and (height > 0 or not y.log)]
+            figure.add_trace(
+                go.Scatter(
+                    x=[at for at, _ in shown], y=[height for _, height in shown], mode="markers",
+                    marker={"size": 4, "color": _faint(colour, 0.55)}, showlegend=False, legendgroup=line.name,
                 )
             )  # fmt: skip
         style = {"color": colour, "width": 2, "dash": DASHES[line.dash % len(DASHES)]}
