@@ -5,9 +5,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from firstlight.report.plots import Axis, Bars, Line, Mark, bar_plot, line_plot
+from firstlight.report.rows import Range
 from firstlight.theory.ablation import AblationRow
 from firstlight.theory.bounds import Theorem
-from firstlight.theory.spread import Range, SpreadRow
+from firstlight.theory.spread import SpreadRow
 from firstlight.theory.terms import Kind, kind_of, layer_of
 from firstlight.theory.truncation import TruncationRow
 

@@ -1,14 +1,14 @@
 """What `verify` and `ablate` leave behind: rows as Parquet and JSON, plots as PNG, and one page to read."""
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firstlight.files import write_atomically, write_json
+from firstlight.files import write_json
 from firstlight.report.page import Section, Table, write_page
 from firstlight.report.plots import write_png
+from firstlight.report.rows import write_rows
 from firstlight.theory.ablation import AblationRow
 from firstlight.theory.bounds import statement
 from firstlight.theory.figures import ablation_figures, truncation_figure, verification_figures
@@ -94,7 +94,7 @@ def write_findings(folder: Path, findings: Findings, plots: bool, interactive: b
     write_json(written[0], document)
     for name in ("rows", "spread", "truncation"):
         if name in document:
-            _write_rows(folder / f"{name}.parquet", document[name])
+            write_rows(folder / f"{name}.parquet", document[name])
             written.append(folder / f"{name}.parquet")
     if not plots:
         return written
@@ -114,7 +114,7 @@ def write_ablation(
     """Write all that an ablation found and return the files; arguments as in `write_findings`."""
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "ablation.json", ablation_document(settings, rows))
-    _write_rows(folder / "ablation.parquet", [asdict(row) for row in rows])
+    write_rows(folder / "ablation.parquet", [asdict(row) for row in rows])
     written = [folder / "ablation.json", folder / "ablation.parquet"]
     if not plots:
         return written
@@ -187,21 +187,3 @@ def _draw(folder: Path, figures: Mapping[str, "Figure"]) -> list[Path]:
     paths = {folder / f"{name}.png": figure for name, figure in figures.items()}
     write_png(paths)
     return list(paths)
-
-
-def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as Parquet; a range becomes three columns."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    flat = [
-        {
-            (name if part is None else f"{name}_{part}"): inner
-            for name, value in row.items()
-            for part, inner in (value.items() if isinstance(value, dict) else [(None, value)])
-        }
-        for row in rows
-    ]
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(flat), buffer)
-    write_atomically(path, buffer.getvalue())

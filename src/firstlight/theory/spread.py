@@ -2,24 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from firstlight.errors import FirstlightError
+from firstlight.report.rows import Range, range_of
 from firstlight.theory.trained import is_full_batch
 from firstlight.theory.verification import Row
 
 if TYPE_CHECKING:
     from firstlight.runs import Run
-
-
-@dataclass(frozen=True)
-class Range:
-    """The least, the middle and the largest value, None where no run has one."""
-
-    low: float | None
-    middle: float | None
-    high: float | None
 
 
 @dataclass(frozen=True)
@@ -62,10 +53,10 @@ def spread(runs_rows: Sequence[Sequence[Row]]) -> list[SpreadRow]:
             s_eta=group[0].s_eta,
             weight=weight,
             runs=len(group),
-            cosine=_range([row.cosine for row in group]),
-            relative_error=_range([row.relative_error for row in group]),
-            deviation=_range([row.deviation for row in group]),
-            loss=_range([row.loss for row in group]),
+            cosine=range_of([row.cosine for row in group]),
+            relative_error=range_of([row.relative_error for row in group]),
+            deviation=range_of([row.deviation for row in group]),
+            loss=range_of([row.loss for row in group]),
             bound=group[0].bound,
         )
         for (step, weight), group in sorted(groups.items(), key=lambda item: (item[0][0], order[item[0][1]]))
@@ -95,8 +86,3 @@ def seed_matters(run: "Run") -> bool:
 
 def _without_seed(run: "Run") -> dict[str, Any]:
     return {name: value for name, value in run.settings.items() if name != "seed"}
-
-
-def _range(values: Sequence[float | None]) -> Range:
-    known = [value for value in values if value is not None]
-    return Range(min(known), median(known), max(known)) if known else Range(None, None, None)
