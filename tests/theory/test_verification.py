@@ -130,6 +130,8 @@ def test_a_run_on_some_of_the_windows_is_told_apart(corpus: Corpus, stats: Stati
     run = fl.train(corpus, tmp_path / "run", layers=1, steps=1, batch_size="full", limit_windows=30)
     with pytest.raises(FirstlightError, match="trained on the first 30"):
         verify(run, stats)
+    # With --other-corpus it may be, and is said to be.
+    assert caveats(run, stats) == ["trained on the first 30 of the 200 windows that the statistics are of"]
 
 
 def test_the_corpus_of_a_run_must_be_as_it_was(run: Run, corpus: Corpus, windows: np.ndarray, tmp_path: Path) -> None:

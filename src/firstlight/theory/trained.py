@@ -93,6 +93,11 @@ def caveats(run: "Run", stats: "Statistics") -> list[str]:
         found.append(f"started from Gaussian weights (v = {settings['init_scale']:g}), not from zero")
     if [member["fingerprint"] for member in stats.facts["corpora"]] != [settings["corpus"]]:
         found.append("the statistics are not of the corpus the run was trained on")
+    elif settings["windows"] != stats.facts["windows"]:
+        found.append(
+            f"trained on the first {settings['windows']:,} of the {stats.facts['windows']:,} windows "
+            "that the statistics are of"
+        )
     if not has_full_windows(stats):
         found.append("some windows are short, which the theorems leave out; the formulas hold with NT positions")
     if run.manifest["status"] == "diverged":
