@@ -170,6 +170,7 @@ def test_export_writes_the_arrays_and_says_what(run: Run, stats: Statistics, tmp
     facts = document(run("stats", "export", stats.path, "--to", tmp_path / "b.npz", "--json"))
     assert facts == {
         "path": str(tmp_path / "b.npz"), "bytes": (tmp_path / "b.npz").stat().st_size, "vocabulary_size": size,
+        "arrays": ["alpha", "B", "Sigma", "Phi", "Q", "Delta", "vocab"],
     }  # fmt: skip
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
@@ -192,8 +193,15 @@ def test_merge_adds_up_and_prints_json_alone(run: Run, tmp_path: Path) -> None:
         1,
         "--json",
     )
+    (tmp_path / "two-corpus").rename(tmp_path / "moved")
+    assert not document(run(*command))["has_attention"]
+    code, stdout, stderr = run("stats", "export", tmp_path / "both", "--to", tmp_path / "both.npz")
+    assert (code, stdout) == (0, f"{tmp_path / 'both.npz'}: alpha, B, Sigma, Phi and vocab of 3 tokens\n")
+    assert re.match(r".*both\.npz: without Q and Delta, .*merged without .*two-corpus: no corpus here", stderr)
+    (tmp_path / "moved").rename(tmp_path / "two-corpus")
     facts = document(run(*command))
     assert (facts["windows"], facts["positions"], len(facts["corpora"])) == (3, 6, 2)
+    assert facts["has_attention"]
     code, stdout, stderr = run(*command)
     assert (code, stderr) == (0, f"{tmp_path / 'both'}: already counted, nothing to do\n")
     assert json.loads(stdout)["seconds"] == {}

@@ -108,15 +108,18 @@ def export(
     to: Annotated[Path, typer.Option(help="The .npz to write.")],
     as_json: Json = False,
 ) -> None:
-    """Write alpha, B, Sigma, Phi, Q, Delta (float64) and vocab as .npz."""
+    """Write alpha, B, Sigma, Phi, Q, Delta (float64) and vocab as .npz; Q and Delta if the store has them."""
     from firstlight.statistics import open_statistics
 
     stats = open_statistics(path)
-    stats.export(to)
+    arrays = stats.export(to)
     if as_json:
-        print_json({"path": str(to), "bytes": to.stat().st_size, "vocabulary_size": len(stats.vocabulary)})
-    else:
-        print(f"{to}: alpha, B, Sigma, Phi, Q, Delta and vocab of {len(stats.vocabulary):,} tokens")
+        facts = {"path": str(to), "bytes": to.stat().st_size, "vocabulary_size": len(stats.vocabulary)}
+        print_json({**facts, "arrays": arrays})
+        return
+    print(f"{to}: {', '.join(arrays[:-1])} and {arrays[-1]} of {len(stats.vocabulary):,} tokens")
+    if not stats.facts["has_attention"]:
+        say(f"{to}: without Q and Delta, which {path} has not: it was merged without {stats.facts['missing_corpus']}")
 
 
 def _cell(pairs: list[tuple[str, float]], rank: int) -> tuple[str, str]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 MATRICES: dict[str, "Basis"] = {"B": "bigram", "Sigma": "interchangeability", "Phi": "context", "Q": "attention"}
 
 
-def export_npz(stats: "Statistics", path: Path) -> None:
-    """Write alpha, B, Sigma, Phi, Q, Delta and vocab; the file appears when it is whole.
+def export_npz(stats: "Statistics", path: Path) -> list[str]:
+    """Write alpha, B, Sigma, Phi, Q, Delta and vocab, and return these names; the file appears when it is whole.
 
     A store merged without its corpora has no Q and Delta, and the file then has none either.
     """
@@ -30,13 +30,14 @@ def export_npz(stats: "Statistics", path: Path) -> None:
     except OSError as error:
         raise FirstlightError(f"--to {path}: cannot be written: {error.strerror}") from None
     try:
-        _write(stats, temporary)
+        names = _write(stats, temporary)
         temporary.replace(path)
+        return names
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _write(stats: "Statistics", path: Path) -> None:
+def _write(stats: "Statistics", path: Path) -> list[str]:
     size = len(stats.vocabulary)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         _write_array(archive, "alpha", stats.alpha)
@@ -51,6 +52,7 @@ def _write(stats: "Statistics", path: Path) -> None:
         if stats.facts["has_attention"]:
             _write_array(archive, "Delta", stats.position)
         _write_array(archive, "vocab", np.array(stats.vocabulary))
+        return [name.removesuffix(".npy") for name in archive.namelist()]
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, values: np.ndarray) -> None:

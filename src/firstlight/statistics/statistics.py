@@ -152,11 +152,11 @@ class Statistics:
 
         return associations(self, token, _check_basis(basis), k, score, direction, min_count)
 
-    def export(self, path: str | Path) -> None:
-        """Write an `.npz` with alpha, B, Sigma, Phi, Q, Delta (float64) and vocab."""
+    def export(self, path: str | Path) -> list[str]:
+        """Write an `.npz` with alpha, B, Sigma, Phi, Q, Delta (float64) and vocab; return the names written."""
         from firstlight.statistics.export import export_npz
 
-        export_npz(self, Path(path))
+        return export_npz(self, Path(path))
 
     def verify(self) -> None:
         """Read every chunk; a chunk that does not match its checksum is an error that names its array."""
