@@ -11,7 +11,7 @@ def product(first: Images, second: Images, name: str) -> Images:
     degree = second.shape[1]
     check_size(len(first) * len(second), first.shape[1] * degree, name)
     pairs = first[:, None, :, None] * degree + second[None, :, None, :]
-    return np.asarray(pairs.reshape(len(first) * len(second), -1))
+    return in_order(pairs.reshape(len(first) * len(second), -1))
 
 
 def wreath(inner: Images, outer: Images, name: str) -> Images:
