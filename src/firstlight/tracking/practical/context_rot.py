@@ -7,7 +7,7 @@ import numpy as np
 
 from firstlight.tracking.language.interleaved import interleaved
 from firstlight.tracking.language.sampling import draw
-from firstlight.tracking.measures.accuracy import Share, all_values, final_value
+from firstlight.tracking.measures.shares import Share, all_values, final_value
 from firstlight.tracking.practical.model import PracticalModel
 
 
