@@ -17,6 +17,7 @@ HEAVY = (
     "zarr",
     "pyarrow",
     "tokenizers",
+    "sympy",
 )
 
 
@@ -32,6 +33,11 @@ def test_importing_firstlight_pulls_in_nothing_heavy() -> None:
 
 def test_importing_the_corpus_stage_pulls_in_nothing_heavy() -> None:
     assert heavy_after("import firstlight.corpus") == []
+
+
+def test_groups_and_sentences_pull_in_nothing_heavy() -> None:
+    names = ("names", "facts", "sampling", "text", "tokens", "cayley")
+    assert heavy_after("; ".join(f"import firstlight.tracking.language.{name}" for name in names)) == []
 
 
 @pytest.mark.parametrize("module", ["torch", "transformers"])

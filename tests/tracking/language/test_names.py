@@ -117,6 +117,7 @@ def test_products_act_on_pairs() -> None:
     pairs = itertools.product(first.images.tolist(), second.images.tolist())
     rows = {tuple(g[y] * 4 + h[z] for y in range(3) for z in range(4)) for g, h in pairs}
     assert {tuple(row) for row in action_named("S3xC4").images.tolist()} == rows
+    assert (action_named("S3 × C4").images == action_named("S3xC4").images).all()
 
 
 def test_wreath_products_move_within_copies_and_then_copies() -> None:
@@ -172,6 +173,13 @@ def test_orders_and_parities_are_those_published_for_the_numbers(degree: int) ->
         assert (action.images == action_named(f"T{degree}.{number}").images).all()
         sign = -1 if odd(action.images).any() else 1
         assert sign * action.order == PUBLISHED[degree][number - 1] == sign * order
+
+
+def test_what_order_and_parity_leave_open_is_as_published() -> None:
+    # 6T1 is C(6) and 6T2 is D_6(6); 6T6 is 2A_4(6), with a centre of two elements, and 6T8 is S_4(6c), with none.
+    tables = {number: cayley_table(action_named(number)) for number in ("6T1", "6T2", "6T6", "6T8")}
+    centres = {number: int((table == table.T).all(1).sum()) for number, table in tables.items()}
+    assert centres == {"6T1": 6, "6T2": 1, "6T6": 2, "6T8": 1}
 
 
 @pytest.mark.parametrize("degree", TRANSITIVE)

@@ -57,7 +57,7 @@ def _subgroup(text: str, name: str) -> Images:
 
 
 def _product(text: str, name: str) -> Images:
-    factors = [_wreath(factor, name) for factor in text.split("x")]
+    factors = [_wreath(factor, name) for factor in text.replace("×", "x").split("x")]
     return reduce(lambda first, second: constructions.product(first, second, name), factors)
 
 

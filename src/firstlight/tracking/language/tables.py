@@ -60,7 +60,7 @@ def _read(path: Path) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of an empty file, which `_table` refuses
             return np.loadtxt(path, delimiter=",", dtype=np.int64, ndmin=2)
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise FirstlightError(f"{path}: file not found; expected a table, or a name such as C6 or S5") from None
     except (ValueError, EOFError) as error:
         raise FirstlightError(f"{path}: {_EXPECTED}: {error}") from None
