@@ -43,7 +43,8 @@ def reproduce(
     place = Place(out, scale, _source(scale, text), device, memory, show=True)
     found = []
     for each in names:
-        say(f"{each}, {scale}, on {place.corpus_name}")
+        # State tracking draws its own sentences; the other paper reads text.
+        say(f"{each}, {scale}" + (f", on {place.corpus_name}" if each.startswith("associations/") else ""))
         start = time.perf_counter()
         outcome = function_of(each)(place)
         report = write_outcome(outcome, place)

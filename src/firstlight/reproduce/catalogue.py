@@ -15,6 +15,13 @@ NAMES = (
     "associations/figure4",
     "associations/figure5",
     "associations/controlled",
+    "tracking/figure1a",
+    "tracking/figure1b",
+    "tracking/figure2",
+    "tracking/figure5",
+    "tracking/figure6",
+    "tracking/figure7",
+    "tracking/positions",
 )
 
 
@@ -34,7 +41,7 @@ def chosen(name: str) -> list[str]:
     """Return the names that a name stands for: itself, all of a paper, or all."""
     found = [each for each in NAMES if name in ("all", each, each.split("/")[0])]
     if not found:
-        raise FirstlightError(f"reproduce {name!r}: expected one of {', '.join(NAMES)}, associations or all")
+        raise FirstlightError(f"reproduce {name!r}: expected one of {', '.join(NAMES)}, associations, tracking or all")
     return found
 
 

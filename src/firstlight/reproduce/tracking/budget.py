@@ -1,0 +1,143 @@
+"""What is trained at which scale: the groups, the seeds, the lengths and the steps of every run."""
+
+from dataclasses import dataclass, replace
+
+from firstlight.reproduce.outcome import Scale
+from firstlight.reproduce.tracking.material import Practical
+from firstlight.tracking.practical.settings import Settings
+
+# Clauses that a convolution reads, the last its own.
+CONVOLUTION = 4
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The trainings of one scale.
+
+    Attributes:
+        simple: the simply transitive action.
+        symmetric: the action of a symmetric group on its points.
+        ladder: transitive groups of equal degree, by rising order.
+        regular: simply transitive actions with about as many pairs to learn as some of the ladder, by rising order.
+        seeds: of every curve.
+        practical: settings of the practical model, of seed 0; its steps are those before anything is continued.
+        more: steps that a training is continued for.
+        stages: lengths of self-training, one after the other; they share the steps of a continuation.
+        lengths: at which accuracy is measured.
+        looked_at: lengths at which attention is drawn.
+        count: sentences of each length.
+        irrelevant: numbers of irrelevant clauses.
+        positions: kinds of position; `convolution` has none of the others, but reads neighbouring clauses.
+        ladder_steps: steps of the practical model on the ladder.
+    """
+
+    simple: str
+    symmetric: str
+    ladder: tuple[str, ...]
+    regular: tuple[str, ...]
+    seeds: tuple[int, ...]
+    practical: Settings
+    more: int
+    stages: tuple[int, ...]
+    lengths: tuple[int, ...]
+    looked_at: tuple[int, ...]
+    count: int
+    irrelevant: tuple[int, ...]
+    positions: tuple[str, ...]
+    ladder_steps: int
+
+
+BUDGETS: dict[Scale, Budget] = {
+    "smoke": Budget(
+        simple="C3",
+        symmetric="S3",
+        ladder=("C3", "S3"),
+        regular=("C4",),
+        seeds=(0, 1),
+        practical=Settings(
+            variables=26, length=3, steps=60, batch_size=32, lr=5e-3, embedding=8, width=2, checkpoint_every=30,
+            accuracy_every=30,
+        ),
+        more=40,
+        stages=(6, 12),
+        lengths=(3, 6, 12, 24),
+        looked_at=(6, 12),
+        count=20,
+        irrelevant=(0, 4, 16),
+        positions=("none", "rope", "convolution"),
+        ladder_steps=100,
+    ),
+    "laptop": Budget(
+        simple="C6",
+        symmetric="S5",
+        ladder=("C5", "D5", "F20", "A5", "S5"),
+        regular=("C10", "C17", "regular:S4"),
+        seeds=(0, 1, 2, 3, 4),
+        practical=Settings(),
+        more=1500,
+        stages=(10, 20, 40),
+        lengths=(5, 10, 20, 40, 80, 160),
+        looked_at=(10, 20),
+        count=200,
+        irrelevant=(0, 5, 10, 20, 40, 80, 160),
+        positions=("none", "sinusoidal", "learned", "rope", "alibi", "convolution"),
+        ladder_steps=3000,
+    ),
+    "paper": Budget(
+        simple="C6",
+        symmetric="S5",
+        ladder=("C5", "D5", "F20", "A5", "S5"),
+        regular=("C10", "C17", "regular:S4"),
+        seeds=(0, 1, 2, 3, 4),
+        # 300 epochs at the published rate; the size of the published data set, and so of an epoch, is not known.
+        practical=Settings(lr=1e-4, steps=30_000, checkpoint_every=2_000),
+        more=30_000,
+        stages=(10, 20, 40),
+        lengths=(5, 10, 20, 40, 80, 160),
+        looked_at=(10, 20),
+        count=1000,
+        irrelevant=(0, 5, 10, 20, 40, 80, 160),
+        positions=("none", "sinusoidal", "learned", "rope", "alibi", "convolution"),
+        ladder_steps=60_000,
+    ),
+}  # fmt: skip
+
+
+def base(budget: Budget, group: str, seed: int, **changes: object) -> Practical:
+    """Return the training that others go on from."""
+    return Practical(group, replace(budget.practical, seed=seed, **changes))  # type: ignore[arg-type]
+
+
+def continued(budget: Budget, group: str, seed: int, **changes: object) -> Practical:
+    """Return the base trained on at its length, without any interruption."""
+    before = base(budget, group, seed, **changes)
+    return Practical(group, replace(before.settings, steps=budget.more), after=before)
+
+
+def positioned(budget: Budget, group: str, seed: int, name: str) -> Practical:
+    """Return the base with a kind of position."""
+    changes = {"convolution": CONVOLUTION} if name == "convolution" else {"positions": name}
+    return base(budget, group, seed, **changes)
+
+
+def stage(budget: Budget, before: Practical, length: int, labels: str) -> Practical:
+    """Return one stage of self-training after another training, or of its control: each with a new state of Adam."""
+    steps = budget.more // len(budget.stages)
+    settings = replace(before.settings, steps=steps, length=length)
+    return Practical(before.group, settings, after=before, adam="new", labels=labels)  # type: ignore[arg-type]
+
+
+def self_trained(budget: Budget, group: str, seed: int) -> list[Practical]:
+    """Return the base and the stages on answers of the model's own, at growing length."""
+    line = [base(budget, group, seed)]
+    for length in budget.stages:
+        line.append(stage(budget, line[-1], length, "own"))
+    return line
+
+
+def restarted(budget: Budget, group: str, seed: int) -> Practical:
+    """Return the control of self-training: as many steps and new states of Adam, at the first length, true answers."""
+    last = base(budget, group, seed)
+    for _ in budget.stages:
+        last = stage(budget, last, budget.practical.length, "true")
+    return last

@@ -1,0 +1,109 @@
+"""What is measured of trained models, as JSON holds it; each function is done in a process of its own."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from firstlight.reproduce.outcome import Place
+from firstlight.reproduce.tracking.material import At, run_of
+from firstlight.tracking.language.interleaved import Interleaved, in_order
+from firstlight.tracking.language.sampling import draw
+from firstlight.tracking.measures.accuracy import accuracy_rows, attention_rows
+from firstlight.tracking.measures.loading import load_model
+from firstlight.tracking.practical.context_rot import context_rot
+from firstlight.tracking.practical.model import PracticalModel
+
+_SEED = 1  # of sentences that only a reproduction draws
+
+
+@dataclass(frozen=True)
+class Lengths(At):
+    """A model and the lengths it is measured at.
+
+    Attributes:
+        lengths: L of each row.
+        count: sentences of each length.
+    """
+
+    lengths: tuple[int, ...] = ()
+    count: int = 200
+
+
+@dataclass(frozen=True)
+class Looks(At):
+    """A model and the sentences whose attention is looked at.
+
+    Attributes:
+        length: L.
+        count: sentences.
+        order: which predicate stands at each place; None for their order in the sentence.
+    """
+
+    length: int = 5
+    count: int = 100
+    order: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Irrelevant(At):
+    """A model and the irrelevant clauses its sentences get.
+
+    Attributes:
+        length: L.
+        count: sentences.
+        clauses: numbers of irrelevant clauses.
+    """
+
+    length: int = 5
+    count: int = 200
+    clauses: tuple[int, ...] = ()
+
+
+def accuracy(place: Place, item: Lengths) -> list[dict[str, Any]]:
+    """Return the rows of `firstlight lego eval`."""
+    model = load_model(run_of(place, item.training), item.step, place.device)
+    return [asdict(row) for row in accuracy_rows(model, item.lengths, count=item.count)]
+
+
+def attention(place: Place, item: Lengths) -> list[dict[str, Any]]:
+    """Return the rows of `firstlight lego attention`."""
+    model = load_model(run_of(place, item.training), item.step, place.device)
+    return [asdict(row) for row in attention_rows(model, item.lengths, count=item.count)]
+
+
+def attention_map(place: Place, item: Looks) -> dict[str, Any]:
+    """Return the attention of answers on all clauses as they stand, a mean over heads and sentences, and what it hits.
+
+    Beside the map, for each answer: the share on the predicate of the next answer and on the answer itself, and the
+    share of sentences of which a roll-out has all values right.
+    """
+    model = _practical(place, item)
+    rng = np.random.default_rng(_SEED)
+    plain = draw(model.action, variables=model.variables, length=item.length, count=item.count, rng=rng)
+    laid = in_order(plain)
+    if item.order is not None:
+        laid = Interleaved(plain, laid.irrelevant, np.tile(np.array(item.order), (item.count, 1)))
+    mass = model.attention(laid)
+    right = model.rollout(laid).values == plain.values[:, 1:]
+    return {
+        "map": model.attention_map(laid).mean((0, 1)).tolist(),
+        "predicate": mass.predicate.mean((0, 1)).tolist(),
+        "answer": mass.answer.mean((0, 1)).tolist(),
+        "rollout": float(right.all(1).mean()),
+    }
+
+
+def among_irrelevant(place: Place, item: Irrelevant) -> list[dict[str, Any]]:
+    """Return accuracy and attention with irrelevant clauses between the predicates, in growing number."""
+    rows = []
+    for row in context_rot(_practical(place, item), item.length, item.clauses, count=item.count):
+        facts = asdict(row) | {"rollout": row.rollout.value, "rollout_low": row.rollout.low, "final": row.final.value}
+        rows.append(facts | {"rollout_high": row.rollout.high})
+    return rows
+
+
+def _practical(place: Place, item: At) -> PracticalModel:
+    model = load_model(run_of(place, item.training), item.step, place.device)
+    assert isinstance(model, PracticalModel)
+    return model
