@@ -16,8 +16,9 @@ import zarr
 
 from firstlight.corpus import build_corpus
 from firstlight.errors import FirstlightError
+from firstlight.files import parse_bytes
 from firstlight.statistics import Statistics, count, layout, open_statistics, scratch, segments
-from firstlight.statistics.plan import make_plan, volume_of
+from firstlight.statistics.plan import Volume, make_plan, volume_of
 from tests.statistics.conftest import MakeCorpus, zipf_windows
 from tests.statistics.test_exact import stored_bits
 
@@ -306,3 +307,14 @@ def test_the_folder_one_is_in_is_a_store(
     assert stored_bits(open_statistics(".")) == stored_bits(stats)
     assert stored_bits(count(second, ".", workers=1)) == expected
     assert sorted(path.name for path in tmp_path.glob("stats*")) == ["stats"]
+
+
+@pytest.mark.parametrize("vocabulary", [300, 9000])
+def test_what_is_said_to_be_enough_memory_is(vocabulary: int) -> None:
+    volume = Volume(vocabulary, window=200, windows=10**6, positions=2 * 10**8, pairs=2 * 10**10, itemsize=2)
+    with pytest.raises(FirstlightError, match=r"MiB is too little for V = .* and 7 workers: at least") as error:
+        make_plan(volume, 7, 2**26, 1e-9)
+    enough = parse_bytes(str(error.value).split("at least ")[1].removesuffix(" is needed").replace(" ", ""))
+    assert make_plan(volume, 7, enough, 1e-9).needed <= enough
+    with pytest.raises(FirstlightError, match="too little"):
+        make_plan(volume, 7, int(enough * 0.95), 1e-9)

@@ -141,24 +141,21 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
     vocabulary, positions = volume.vocabulary, volume.positions
     head, unit = min(HEAD_TOKENS, vocabulary), layout.chunk_side(vocabulary)
     cells = 8 * vocabulary  # one column of float64 or int64
-    bigrams = min(positions, vocabulary**2)
-    segment_rows = _segment_rows(volume, memory)
     sparse = vocabulary > layout.DENSE_VOCABULARY
     copies = SPARSE_COPIES if sparse else BLOCK_COPIES
-    fixed = (
-        _resident()
-        + 48 * 2**20  # compiled code and the buffers of the store
-        + 3 * segment_bytes(segment_rows, volume.window, volume.itemsize)
-        + 60 * bigrams  # sparse counts, their transpose, and the copies while they are added up
-        + (workers + 2) * head * cells
-        + workers * 3 * block_width(vocabulary) * cells
-    )
+    resident = _resident()
+    fixed = resident + _fixed(volume, workers, memory)
     least = fixed + copies * unit * cells
     if least > memory:
+        enough = least
+        # More memory takes larger segments, so what is enough is a little more than what was too little.
+        while (needed := resident + _fixed(volume, workers, enough) + copies * unit * cells) > enough:
+            enough = needed
         raise FirstlightError(
-            f"--memory {format_bytes(memory)} is too little for V = {vocabulary:,}: "
-            f"at least {format_bytes(least)} is needed"
+            f"--memory {format_bytes(memory)} is too little for V = {vocabulary:,} and {short_number(workers)} "
+            f"worker{'s' if workers > 1 else ''}: at least {format_bytes(1.02 * enough)} is needed"
         )
+    segment_rows = _segment_rows(volume, memory)
     whole = vocabulary * cells
     in_memory = not sparse and least + whole + 2 * unit * cells <= memory
     room = memory - fixed - (whole if in_memory else 0)
@@ -185,6 +182,19 @@ def make_plan(volume: Volume, workers: int, memory: int, seconds_per_scatter: fl
         segment_rows=segment_rows,
         needed=memory if sparse else fixed + 8 * copies * block_cells + (whole if in_memory else 0),
         seconds=scatters * seconds_per_scatter / workers,
+    )
+
+
+def _fixed(volume: Volume, workers: int, memory: int) -> int:
+    """Return the bytes that are taken beside those the process has now, whatever the blocks."""
+    vocabulary = volume.vocabulary
+    cells = 8 * vocabulary
+    return (
+        48 * 2**20  # compiled code and the buffers of the store
+        + 3 * segment_bytes(_segment_rows(volume, memory), volume.window, volume.itemsize)
+        + 60 * min(volume.positions, vocabulary**2)  # sparse counts, their transpose, and copies being added up
+        + (workers + 2) * min(HEAD_TOKENS, vocabulary) * cells
+        + workers * 3 * block_width(vocabulary) * cells
     )
 
 
