@@ -4,6 +4,7 @@ from pathlib import Path
 
 from firstlight.errors import FirstlightError
 from firstlight.runs import Run, open_run
+from firstlight.runs.device import device_named
 from firstlight.tracking.measures.measured import SentenceModel
 
 PRACTICAL, THEORY = "lego practical", "lego theory"
@@ -16,7 +17,9 @@ def load_model(run: Run | str | Path, step: int | None = None, device: str = "cp
         from firstlight.tracking.practical.model import load_practical
 
         return load_practical(opened, step, device)
-    raise FirstlightError(f"{opened.path}: a run of kind {opened.manifest['kind']!r}")
+    from firstlight.tracking.theory_model.loading import load_theory
+
+    return load_theory(opened, step).to(device_named(device))
 
 
 def open_lego_run(run: Run | str | Path) -> Run:
