@@ -115,7 +115,8 @@ def _by_count(rows: Sequence[Comparison], kind: str, place: int, trained: bool) 
     else:
         values = [row.counted_other if row.counted_true is None else row.counted_true for row in own]
     name = f"{kind}, {'trained' if trained else 'counted'}"
-    return Line(name, [float(row.windows) for row in own], values, colour=place, dash=2 * trained)
+    # Where the theory holds the two are one line: what is counted lies under it.
+    return Line(name, [float(row.windows) for row in own], values, colour=place, pale=not trained)
 
 
 def _by_time(rows: Sequence[Comparison], kind: str, place: int, other: bool) -> Line:
