@@ -15,6 +15,7 @@ from torch import Tensor
 from firstlight.tracking.language.tokens import SLOTS, Tokens
 from firstlight.tracking.practical import positions
 from firstlight.tracking.practical.kernels import read_out_loss, sum_of_rows
+from firstlight.tracking.practical.matmul import linear
 from firstlight.tracking.practical.parameters import Parameters
 from firstlight.tracking.practical.settings import Settings
 
@@ -63,7 +64,7 @@ class Block:
     ) -> tuple[Float[Tensor, ""], Float[Tensor, " read"]]:
         """Return the next-clause loss of answers 1.., a mean over them, and the mean cross-entropy of each slot."""
         state = self.state(predicates, answers[:, :-1])
-        targets = answers[:, 1:, list(self.settings.read_out_slots)].flatten(0, 1)
+        targets = torch.stack([answers[:, 1:, slot] for slot in self.settings.read_out_slots], -1).flatten(0, 1)
         scale = state.new_tensor([w for w in self.settings.slot_weights if w]) / len(targets)
         weight, bias = self.parameters["read_out"], self.parameters["read_out.bias"]
         loss, by_slot = read_out_loss(self.norm("read_out", state).flatten(0, 1), weight, bias, targets, scale)
@@ -98,37 +99,38 @@ class Block:
     def enter_by_look_up(
         self, predicates: Int64[Tensor, "sentence predicate slot"], answers: Int64[Tensor, "sentence answer slot"]
     ) -> Entry:
-        """Add rows of a table that has the projection of every token in every slot: the same up to rounding.
+        """Add rows of tables that have the projection of every token in every slot: the same up to rounding.
 
-        A layer norm subtracts the mean and divides by the deviation. The first is linear, so it is done in the table;
-        the second is a number a clause, found from sums and sums of squares, which are columns of the table as well.
+        A layer norm subtracts the mean and divides by the deviation. The first is linear, so it is done in the tables;
+        the second is a number a clause, found from mean and mean square, which are sums over slots as well.
         """
-        embedding, width = self.embedding(), self.settings.clause_width
+        embedding, width, normed = self.embedding(), self.settings.clause_width, self.settings.layer_norm
         weight = self.parameters["attention.query_key_value"]
-        if self.settings.layer_norm:
+        if normed:
             shift = weight @ self.parameters["attention.norm.shift"]
             weight = weight * self.parameters["attention.norm.scale"]
             weight = weight - weight.mean(1, keepdim=True)
-        by_slot = weight.view(3 * width, SLOTS, -1).permute(2, 1, 0).reshape(-1, SLOTS * 3 * width)
-        table = (embedding @ by_slot).view(-1, 3 * width)
-        if self.settings.layer_norm:
+        for_queries, for_others = (
+            linear(embedding, part.view(len(part), SLOTS, -1).transpose(0, 1).flatten(0, 1)).view(-1, len(part))
+            for part in weight.split((width, 2 * width))  # type: ignore[no-untyped-call]
+        )
+        (known, in_known), (asking, in_asking) = self._filled(predicates), self._filled(answers)
+        queries = sum_of_rows(for_queries, in_asking)
+        others = torch.cat([sum_of_rows(for_others, in_known), sum_of_rows(for_others, in_asking)], 1)
+        if normed:
             moments = torch.stack([embedding.sum(-1), embedding.square().sum(-1)], -1) / width
-            table = torch.cat([table, moments.repeat_interleave(SLOTS, 0)], -1)
+            mean, square = torch.cat([sum_of_rows(moments, known), sum_of_rows(moments, asking)], 1).chunk(2, -1)
+            inverse = torch.rsqrt(square - mean.square() + EPS)
+            queries = torch.addcmul(shift[:width], queries, inverse[:, predicates.shape[1] :])
+            others = torch.addcmul(shift[width:], others, inverse)
+        keys, values = others.chunk(2, -1)
+        return self.split(self.embedded(answers, embedding, 0), queries, keys, values)
 
-        def looked_up(clauses: Tensor, first: int) -> Tensor:
-            # Slots that are blank everywhere add nothing.
-            slots = (clauses != self.tokens.blank).flatten(0, 1).any(0).nonzero()[:, 0]
-            rows = clauses[..., slots] * SLOTS + slots
-            total = sum_of_rows(table[:, first:], rows.flatten(0, 1)).view(*clauses.shape[:2], -1)
-            if not self.settings.layer_norm:
-                return total
-            mean, square = total[..., -2:-1], total[..., -1:]
-            return total[..., :-2] * torch.rsqrt(square - mean.square() + EPS) + shift[first:]
-
-        of_answers = looked_up(answers, 0)
-        keys_and_values = torch.cat([looked_up(predicates, width), of_answers[..., width:]], 1)
-        keys, values = keys_and_values.chunk(2, -1)
-        return self.split(self.embedded(answers, embedding, 0), of_answers[..., :width], keys, values)
+    def _filled(self, clauses: Int64[Tensor, "sentence clause slot"]) -> tuple[Tensor, Tensor]:
+        """Return the tokens of the slots that are not blank everywhere, and their rows in tables by token and slot."""
+        slots = (clauses != self.tokens.blank).flatten(0, 1).any(0).nonzero()[:, 0]
+        chosen = clauses.index_select(-1, slots)
+        return chosen, chosen * SLOTS + slots
 
     def embedding(self) -> Float[Tensor, "token number"]:
         """Return the embeddings of all tokens: that of blank is zero."""
@@ -157,7 +159,7 @@ class Block:
 
     def project(self, embedded: Float[Tensor, "sentence clause channel"]) -> Float[Tensor, "sentence clause output"]:
         """Return queries, keys and values of clauses, side by side."""
-        return F.linear(self.norm("attention", embedded), self.parameters["attention.query_key_value"])
+        return linear(self.norm("attention", embedded), self.parameters["attention.query_key_value"])
 
     def split(self, stream: Tensor, queries: Tensor, keys: Tensor, values: Tensor, position: int = 0) -> Entry:
         """Split into heads; the first key stands at a position, the queries are those of the last clauses."""
@@ -193,7 +195,7 @@ class Block:
     ) -> Float[Tensor, "sentence answer channel"]:
         """Return what the attention brings to each answer."""
         brought = (attention @ values).transpose(1, 2).flatten(2)
-        return F.linear(brought, self.parameters["attention.output"])
+        return linear(brought, self.parameters["attention.output"])
 
     def respond(
         self, stream: Float[Tensor, "sentence answer channel"], brought: Float[Tensor, "sentence answer channel"]
@@ -202,13 +204,13 @@ class Block:
         weights, residual = self.parameters, self.settings.residual
         state = stream + brought if residual else brought
         read = self.norm("feed_forward", state)
-        hidden = F.linear(read, weights["feed_forward.hidden"], weights["feed_forward.hidden.bias"]).relu()
-        written = F.linear(hidden, weights["feed_forward.output"], weights["feed_forward.output.bias"])
+        hidden = linear(read, weights["feed_forward.hidden"], weights["feed_forward.hidden.bias"]).relu()
+        written = linear(hidden, weights["feed_forward.output"], weights["feed_forward.output.bias"])
         return state + written if residual else written
 
     def read_out(self, state: Float[Tensor, "sentence answer channel"]) -> Float[Tensor, "sentence answer read token"]:
         """Return the logits of each slot that is read out."""
-        logits = F.linear(self.norm("read_out", state), self.parameters["read_out"], self.parameters["read_out.bias"])
+        logits = linear(self.norm("read_out", state), self.parameters["read_out"], self.parameters["read_out.bias"])
         return logits.view(*logits.shape[:-1], -1, self.tokens.size)
 
     def norm(self, name: str, state: Tensor) -> Tensor:
