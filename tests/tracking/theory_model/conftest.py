@@ -1,20 +1,39 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from firstlight.runs import Run
 from firstlight.tracking.language.names import action_named
 from firstlight.tracking.language.sampling import draw
 from firstlight.tracking.language.sentences import Sentences
 from firstlight.tracking.theory_model.model import TheoryModel
 from firstlight.tracking.theory_model.parameters import Weights, initial_weights
 from firstlight.tracking.theory_model.settings import TheorySettings
+from firstlight.tracking.theory_model.training import train_theory
 
 TINY = TheorySettings(variables=9, neurons=4, power=4, radius=0.6, clip=0.4, dtype="float64")
 
-MakeModel = Callable[..., TheoryModel]
+# Learns C3 in two seconds: all of Algorithm 1, with the shapes of a real training.
+SMALL = TheorySettings(
+    variables=12,
+    neurons=8,
+    power=4,
+    radius=1.0,
+    clip=3.0,
+    dtype="float64",
+    ffn_steps=400,
+    ffn_batch=256,
+    ffn_rate=5.0,
+    attention_steps=200,
+    attention_batch=128,
+    attention_rate=20.0,
+    attention_rate_first=5.0,
+    checkpoint_every=100,
+    ffn_checkpoint_every=200,
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,6 +43,11 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return train_theory(action_named("C3"), tmp_path_factory.mktemp("learnt") / "run", SMALL)
 
 
 def tiny_model(name: str = "S3", *, scale: float = 2.0, seed: int = 0, **changes: object) -> TheoryModel:

@@ -99,14 +99,16 @@ class TheoryTrainee:
             context, targets = own_examples(self.teacher, sentences, stage.queries)
         else:
             context, targets = true_examples(model, sentences, stage.queries)
-        measures = {"loss": NAN, "rate": rate, "sentences": len(targets), "epsilon": NAN, "gap": NAN}
+        if not len(targets):
+            raise Diverged(
+                f"step {step}: the model as it was before {stage.name} writes no answer; expected W to have learnt"
+            )
+        measures = {"rate": rate, "sentences": len(targets)}
         measures |= {"q43": float(model.Q43.diagonal().mean()), "q44": float(model.Q44.diagonal().mean())}
-        if len(targets):  # a teacher that writes no clause of an answer leaves no sentence, and so no loss
-            loss, gradient, attention = attention_gradients(model.weights, context, targets, model.reach)
-            epsilon, gap = _concentration(attention, context)
-            measures |= {"loss": loss, "epsilon": epsilon, "gap": gap}
-            model.weights.Q.sub_(gradient, alpha=rate)
-        return measures
+        loss, gradient, attention = attention_gradients(model.weights, context, targets, model.reach)
+        model.weights.Q.sub_(gradient, alpha=rate)
+        epsilon, gap = _concentration(attention, context)
+        return {**measures, "loss": loss, "epsilon": epsilon, "gap": gap}
 
     def _draw(self, step: int, length: int, count: int) -> Sentences:
         rng = np.random.default_rng([self.settings.seed, 1, self.first + step])
