@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from firstlight.errors import Diverged
 from firstlight.tracking.language.sampling import draw
 from firstlight.tracking.language.sentences import Sentences
 from firstlight.tracking.theory_model.attention import Context
