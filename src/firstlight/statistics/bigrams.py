@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.sparse import csr_array
 
-from firstlight.statistics import kernels
+from firstlight.statistics import token_kernels
 from firstlight.statistics.postings import postings
 from firstlight.statistics.segments import Segment, Workers, balanced_ranges
 
@@ -56,11 +56,11 @@ def add(first: Bigrams, second: Bigrams) -> Bigrams:
 def count_segment(segment: Segment, vocabulary: int, workers: Workers) -> Bigrams:
     """Count the bigrams of a segment; each worker takes a range of current tokens."""
     current, following = np.zeros(vocabulary, np.int64), np.zeros(vocabulary, np.int64)
-    kernels.count_tokens(segment.windows, segment.lengths, current, following)
+    token_kernels.count_tokens(segment.windows, segment.lengths, current, following)
     starts, places, times = postings(segment, np.zeros(vocabulary, np.uint8), 0, vocabulary, 0, workers)
 
     def rows(low: int, high: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        part = kernels.bigram_rows(segment.windows, starts[low : high + 1], places, times, vocabulary)
+        part = token_kernels.bigram_rows(segment.windows, starts[low : high + 1], places, times, vocabulary)
         return cast(tuple[np.ndarray, np.ndarray, np.ndarray], part)
 
     ranges = balanced_ranges(starts, workers.count)

@@ -14,7 +14,7 @@ from jaxtyping import Int32, Int64
 
 from firstlight.corpus.corpus import Corpus
 from firstlight.report.progress import Advance
-from firstlight.statistics import fixed_point, kernels, layout
+from firstlight.statistics import fixed_point, layout, token_kernels
 from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.matrices import Matrix, Room, SparseMatrix, ZarrMatrix
 from firstlight.statistics.plan import Plan
@@ -178,7 +178,7 @@ def spans(job: Job, wide: bool) -> Iterator[Iterable[Segment]]:
     seen = np.zeros(job.plan.vocabulary, np.int64)
     for segment in job.segments():
         ignored, following = np.zeros_like(seen), np.zeros_like(seen)
-        kernels.count_tokens(segment.windows, segment.lengths, ignored, following)
+        token_kernels.count_tokens(segment.windows, segment.lengths, ignored, following)
         if span and int((seen + following).max()) > most:
             yield span
             span, seen = [], np.zeros_like(seen)

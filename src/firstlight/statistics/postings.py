@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from firstlight.statistics import kernels
+from firstlight.statistics import token_kernels
 from firstlight.statistics.segments import Segment, Workers, even_ranges
 
 Postings = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -26,7 +26,7 @@ def postings(segment: Segment, skip: np.ndarray, low: int, high: int, of_next: i
     parts = [(segment.windows[a:b], segment.lengths[a:b]) for a, b in ranges]
 
     def count(part: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        counts: np.ndarray = kernels.count_postings(part[0], part[1], skip, low, high, of_next)
+        counts: np.ndarray = token_kernels.count_postings(part[0], part[1], skip, low, high, of_next)
         return counts
 
     counts = np.array(workers.map(count, parts))
@@ -35,7 +35,7 @@ def postings(segment: Segment, skip: np.ndarray, low: int, high: int, of_next: i
     places, times = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
 
     def fill(part: tuple[np.ndarray, np.ndarray], first: int, at: np.ndarray) -> None:
-        kernels.fill_postings(part[0], part[1], skip, low, high, of_next, first, at, places, times)
+        token_kernels.fill_postings(part[0], part[1], skip, low, high, of_next, first, at, places, times)
 
     workers.map(fill, parts, [a for a, _ in ranges], list(fills))
     return starts, places, times

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from firstlight.corpus.corpus import Corpus
-from firstlight.statistics import kernels, row_kernels, sparse_kernels
+from firstlight.statistics import kernels, row_kernels, sparse_kernels, token_kernels
 from firstlight.statistics.postings import postings
 from firstlight.statistics.segments import Segment, Workers
 
@@ -23,10 +23,10 @@ def _token_loops(windows: np.ndarray) -> None:
     slots, exponents, scales = np.array([0, -1], np.int32), np.zeros(2, np.int32), np.ones(2)
     weights, strip, square = np.array([4, 2]), np.zeros((2, 1), np.int64), np.zeros((2, 2), np.int64)
     means, offsets, dense = np.zeros((2, 2)), np.zeros(2, np.int64), np.ones((2, 2))
-    kernels.count_tokens(windows, lengths, np.zeros(2, np.int64), np.zeros(2, np.int64))
+    token_kernels.count_tokens(windows, lengths, np.zeros(2, np.int64), np.zeros(2, np.int64))
     with Workers(1) as workers:
         places = postings(Segment(0, windows, lengths), skip, 0, 2, 0, workers)
-    kernels.bigram_rows(windows, *places, 2)
+    token_kernels.bigram_rows(windows, *places, 2)
     kernels.context_head(windows, lengths, weights, slots, strip)
     kernels.context_tail(windows, lengths, *places, weights, 0, 2, square)
     sparse = row_kernels.context_rows(windows, lengths, *places, weights, slots, strip, 0, 0, 2)
