@@ -2,8 +2,11 @@
 
 import typer
 
-from firstlight.cli.lego import language
+from firstlight.cli.lego import evaluate, language, train
 
 app = typer.Typer(help="State tracking: groups acting on values, sentences, models that follow them.")
 app.command("groups")(language.groups)
 app.command("sample")(language.sample)
+app.command("train")(train.train)
+app.command("eval")(evaluate.evaluate)
+app.command("attention")(evaluate.attention)

@@ -1,0 +1,136 @@
+"""`firstlight lego eval` and `firstlight lego attention`: how far trained models carry, and where they look."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from firstlight.cli.lego.options import integers
+from firstlight.cli.output import Json, print_json
+from firstlight.errors import FirstlightError
+from firstlight.report.tables import format_table
+
+if TYPE_CHECKING:
+    from firstlight.tracking.measures.findings import Findings, Kind
+
+LENGTHS = "5,10,20,40,80,160"
+
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs; those of different seeds are put together.")]
+Lengths = Annotated[str, typer.Option(help="L of each row, separated by commas.")]
+Count = Annotated[int, typer.Option(min=1, help="Sentences of each length.")]
+Step = Annotated[int | None, typer.Option(help="Updates after which the model is measured. [the last checkpoint]")]
+Seed = Annotated[int, typer.Option(min=0, help="Of the sentences.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for rows, a plot and a page. [nothing is written]")]
+Plots = Annotated[bool, typer.Option(help="Draw the plot and the page; needs the extra [plots].")]
+Interactive = Annotated[bool, typer.Option(help="Figures on the page that zoom and tell values, for 5 MB more.")]
+Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")]
+
+
+def evaluate(
+    runs: Runs,
+    lengths: Lengths = LENGTHS,
+    count: Count = 200,
+    step: Step = None,
+    seed: Seed = 0,
+    theorems: Annotated[
+        bool, typer.Option("--theorems", help="Print Theorems 4.1, 5.1, B.1, C.1 beside each run of the theory model.")
+    ] = False,
+    out: Out = None,
+    plots: Plots = True,
+    interactive: Interactive = False,
+    device: Device = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Measure accuracy against length: roll-outs with intervals, last value, and teacher-forced probabilities."""
+    from firstlight.tracking.measures.findings import ACCURACY
+
+    findings = _measured(ACCURACY, runs, lengths, count, step, seed, device)
+    stated = _stated(runs, step, seed) if theorems else {}
+    files = _write(findings, out, plots, interactive)
+    if as_json:
+        from dataclasses import asdict
+
+        told = {run: [asdict(each) for each in found] for run, found in stated.items()}
+        print_json(findings.document() | ({"theorems": told} if theorems else {}) | files)
+        return
+    _print(findings, files)
+    for run, found in stated.items():
+        print("\n" + "\n\n".join([*([run] if len(stated) > 1 else []), *map(_statement, found)]))
+
+
+def attention(
+    runs: Runs,
+    lengths: Lengths = LENGTHS,
+    count: Count = 200,
+    step: Step = None,
+    seed: Seed = 0,
+    out: Out = None,
+    plots: Plots = True,
+    interactive: Interactive = False,
+    device: Device = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Measure where answers look against length: at the right predicate, at themselves, elsewhere."""
+    from firstlight.tracking.measures.findings import ATTENTION
+
+    findings = _measured(ATTENTION, runs, lengths, count, step, seed, device)
+    files = _write(findings, out, plots, interactive)
+    if as_json:
+        print_json(findings.document() | files)
+    else:
+        _print(findings, files)
+
+
+def _measured(
+    kind: "Kind", runs: list[Path], lengths: str, count: int, step: int | None, seed: int, device: str
+) -> "Findings":
+    from firstlight.tracking.measures.findings import measured
+    from firstlight.tracking.measures.subjects import subjects_of
+
+    asked = list(dict.fromkeys(integers("--lengths", lengths, LENGTHS)))
+    subjects = subjects_of(runs, step)
+    return measured(kind, subjects, asked, count=count, seed=seed, device=device, show=True)
+
+
+def _write(findings: "Findings", out: Path | None, plots: bool, interactive: bool) -> dict[str, Any]:
+    from firstlight.tracking.measures.findings import write_findings
+
+    if out is None:
+        return {}
+    return {"files": [str(path) for path in write_findings(out, findings, plots, interactive)]}
+
+
+def _print(findings: "Findings", files: dict[str, Any]) -> None:
+    print(f"{findings.settings['count']:,} sentences of each length, seed {findings.settings['seed']}")
+    for table in findings.tables():
+        print()
+        print(format_table(table.header, table.rows, table.right))
+    for note in findings.notes:
+        print(f"\nnote: {note}")
+    for path in files.get("files", ()):
+        print(f"written: {path}")
+
+
+def _stated(runs: list[Path], step: int | None, seed: int) -> dict[str, Any]:
+    from firstlight.runs import open_run
+    from firstlight.tracking.measures.loading import THEORY
+    from firstlight.tracking.theory_model.statements import statements
+
+    if step is not None:
+        raise FirstlightError("--theorems with --step: they are about a training as it ended; expected no --step")
+    found = {}
+    for path in runs:
+        run = open_run(path)
+        if run.manifest["kind"] != THEORY or not run.finished:
+            what = f"kind {run.manifest['kind']!r}, status {run.manifest['status']}"
+            raise FirstlightError(f"{path}: --theorems with a run of {what}; expected a finished one of {THEORY!r}")
+        found[str(path)] = statements(run, seed=seed)
+    return found
+
+
+def _statement(statement: Any) -> str:
+    applies = "all conditions hold here" if statement.applies else "not all conditions hold here"
+    conditions = [["condition", each.text, each.found, "yes" if each.holds else "NO"] for each in statement.conditions]
+    claims = [["claim", each.claim, each.found, ""] for each in statement.measured]
+    table = format_table(["", statement.theorem, "here", "holds"], [*conditions, *claims], "llll")
+    return f"{statement.theorem}: {statement.says} ({applies})\n{table}"

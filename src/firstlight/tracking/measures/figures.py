@@ -1,0 +1,56 @@
+"""Accuracy and attention against length."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from firstlight.report.plots import Axis, Line, line_plot
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+Spread = Sequence[Mapping[str, Any]]
+_SHARE = Axis("share", between=(-0.02, 1.02))
+
+
+def accuracy_figure(spread: Spread, title: str) -> "Figure":
+    """Draw accuracy against length.
+
+    One group gets a line for each measure, several groups get one colour each. The band of roll-outs is their 95 %
+    interval for a single run, and from the least to the largest of several.
+    """
+    groups = list(dict.fromkeys(row["group"] for row in spread))
+    lines = []
+    for number, group in enumerate(groups):
+        rows = [row for row in spread if row["group"] == group]
+        alone = len(groups) == 1
+        shown = {"rollout": "all values right", "final": "last value right"}
+        if alone:
+            shown |= {"value_probability": "P(right value)", "teacher_forced": "ACC_L"}
+        for place, (name, words) in enumerate(shown.items()):
+            ends = ("rollout_low", "rollout_high") if name == "rollout" and rows[0]["runs"] == 1 else (name, name)
+            lines.append(
+                _line(rows, name, words if alone else f"{group}: {words}", place if alone else number, place, ends)
+            )
+    return line_plot(title, Axis("length L", log=True), _SHARE, lines)
+
+
+def attention_figure(spread: Spread, title: str) -> "Figure":
+    """Draw where heads look against length; several groups get dashes of their own."""
+    places = list(dict.fromkeys((row["group"], row["head"]) for row in spread))
+    groups = list(dict.fromkeys(group for group, _ in places))
+    shown = {"predicate": "predicate", "answer": "answer", "epsilon": "neither"}
+    lines = []
+    for number, (group, head) in enumerate(places):
+        rows = [row for row in spread if (row["group"], row["head"]) == (group, head)]
+        of = f"{group}, " if len(groups) > 1 else ""
+        for colour, (name, words) in enumerate(shown.items()):
+            lines.append(_line(rows, name, f"{of}head {head}: {words}", colour, number, (name, name)))
+    return line_plot(title, Axis("length L", log=True), Axis("attention", between=(-0.02, 1.02)), lines)
+
+
+def _line(rows: Spread, name: str, words: str, colour: int, dash: int, ends: tuple[str, str]) -> Line:
+    low = [row[ends[0]]["low"] for row in rows]
+    high = [row[ends[1]]["high"] for row in rows]
+    flat = low == high
+    lengths, middle = [row["length"] for row in rows], [row[name]["middle"] for row in rows]
+    return Line(words, lengths, middle, () if flat else low, () if flat else high, colour, dash)
