@@ -21,6 +21,9 @@ NAMES = (
     "tracking/figure5",
     "tracking/figure6",
     "tracking/figure7",
+    "tracking/theorem41",
+    "tracking/theorem51",
+    "tracking/ladder",
     "tracking/positions",
 )
 

@@ -1,10 +1,15 @@
 """What is trained at which scale: the groups, the seeds, the lengths and the steps of every run."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from firstlight.reproduce.outcome import Scale
-from firstlight.reproduce.tracking.material import Practical
+from firstlight.reproduce.tracking.material import Practical, Theory
+from firstlight.tracking.language.names import action_named
+from firstlight.tracking.language.transitive import TRANSITIVE
 from firstlight.tracking.practical.settings import Settings
+from firstlight.tracking.theory_model.settings import settings_for
 
 # Clauses that a convolution reads, the last its own.
 CONVOLUTION = 4
@@ -17,8 +22,9 @@ class Budget:
     Attributes:
         simple: the simply transitive action.
         symmetric: the action of a symmetric group on its points.
-        ladder: transitive groups of equal degree, by rising order.
-        regular: simply transitive actions with about as many pairs to learn as some of the ladder, by rising order.
+        other_simple: another simply transitive action, of a group that is not cyclic.
+        ladders: transitive groups of equal degree, by rising order; one ladder for each degree.
+        partners: for some groups of the ladders, a simply transitive action with about as many pairs (g, y) to learn.
         seeds: of every curve.
         practical: settings of the practical model, of seed 0; its steps are those before anything is continued.
         more: steps that a training is continued for.
@@ -28,13 +34,16 @@ class Budget:
         count: sentences of each length.
         irrelevant: numbers of irrelevant clauses.
         positions: kinds of position; `convolution` has none of the others, but reads neighbouring clauses.
-        ladder_steps: steps of the practical model on the ladder.
+        shown_every: updates between the checkpoints that figure 1a shows.
+        theory: what settings of the theory model differ from those that work for each action.
+        doublings: K of Algorithm 2.
     """
 
     simple: str
     symmetric: str
-    ladder: tuple[str, ...]
-    regular: tuple[str, ...]
+    other_simple: str
+    ladders: tuple[tuple[str, ...], ...]
+    partners: Mapping[str, str]
     seeds: tuple[int, ...]
     practical: Settings
     more: int
@@ -44,19 +53,22 @@ class Budget:
     count: int
     irrelevant: tuple[int, ...]
     positions: tuple[str, ...]
-    ladder_steps: int
+    shown_every: int
+    theory: Mapping[str, Any] = field(default_factory=dict)
+    doublings: int = 4
 
 
 BUDGETS: dict[Scale, Budget] = {
     "smoke": Budget(
         simple="C3",
         symmetric="S3",
-        ladder=("C3", "S3"),
-        regular=("C4",),
+        other_simple="V4",
+        ladders=(("C3", "S3"),),
+        partners={"S3": "C4"},
         seeds=(0, 1),
         practical=Settings(
-            variables=26, length=3, steps=60, batch_size=32, lr=5e-3, embedding=8, width=2, checkpoint_every=30,
-            accuracy_every=30,
+            variables=26, length=3, steps=60, batch_size=32, lr=5e-3, embedding=8, width=2, checkpoint_every=20,
+            accuracy_every=10,
         ),
         more=40,
         stages=(6, 12),
@@ -65,15 +77,21 @@ BUDGETS: dict[Scale, Budget] = {
         count=20,
         irrelevant=(0, 4, 16),
         positions=("none", "rope", "convolution"),
-        ladder_steps=100,
+        shown_every=20,
+        theory={
+            "variables": 26, "neurons": 6, "ffn_steps": 60, "ffn_batch": 64, "attention_steps": 30,
+            "attention_batch": 32, "level_window": 5, "stage_limit": 10,
+        },
+        doublings=2,
     ),
     "laptop": Budget(
         simple="C6",
         symmetric="S5",
-        ladder=("C5", "D5", "F20", "A5", "S5"),
-        regular=("C10", "C17", "regular:S4"),
+        other_simple="regular:S3",
+        ladders=(("C5", "D5", "F20", "A5", "S5"),),
+        partners={"F20": "C10", "A5": "C17", "S5": "regular:S4"},
         seeds=(0, 1, 2, 3, 4),
-        practical=Settings(),
+        practical=Settings(checkpoint_every=100, accuracy_every=50),
         more=1500,
         stages=(10, 20, 40),
         lengths=(5, 10, 20, 40, 80, 160),
@@ -81,16 +99,17 @@ BUDGETS: dict[Scale, Budget] = {
         count=200,
         irrelevant=(0, 5, 10, 20, 40, 80, 160),
         positions=("none", "sinusoidal", "learned", "rope", "alibi", "convolution"),
-        ladder_steps=3000,
+        shown_every=500,
     ),
     "paper": Budget(
         simple="C6",
         symmetric="S5",
-        ladder=("C5", "D5", "F20", "A5", "S5"),
-        regular=("C10", "C17", "regular:S4"),
+        other_simple="regular:S3",
+        ladders=(("C5", "D5", "F20", "A5", "S5"), tuple(name for name, _ in TRANSITIVE[6])),
+        partners={"F20": "C10", "A5": "C17", "S5": "regular:S4"},
         seeds=(0, 1, 2, 3, 4),
         # 300 epochs at the published rate; the size of the published data set, and so of an epoch, is not known.
-        practical=Settings(lr=1e-4, steps=30_000, checkpoint_every=2_000),
+        practical=Settings(lr=1e-4, steps=30_000, checkpoint_every=500, accuracy_every=500),
         more=30_000,
         stages=(10, 20, 40),
         lengths=(5, 10, 20, 40, 80, 160),
@@ -98,7 +117,8 @@ BUDGETS: dict[Scale, Budget] = {
         count=1000,
         irrelevant=(0, 5, 10, 20, 40, 80, 160),
         positions=("none", "sinusoidal", "learned", "rope", "alibi", "convolution"),
-        ladder_steps=60_000,
+        shown_every=10_000,
+        doublings=7,
     ),
 }  # fmt: skip
 
@@ -141,3 +161,13 @@ def restarted(budget: Budget, group: str, seed: int) -> Practical:
     for _ in budget.stages:
         last = stage(budget, last, budget.practical.length, "true")
     return last
+
+
+def theory(budget: Budget, group: str, seed: int, algorithm: str = "1") -> Theory:
+    """Return a training of the theory model at the settings that work for the action."""
+    settings = replace(settings_for(action_named(group)), **budget.theory, seed=seed)
+    if algorithm == "1":
+        return Theory(group, settings)
+    # The rungs of a ladder do one stage on answers of their own; the symmetric group, whose theorem it is, does all.
+    trained = Theory(group, settings, "2", budget.doublings if group == budget.symmetric else 2)
+    return trained if algorithm == "2" else Theory(group, settings, "control", after=trained)

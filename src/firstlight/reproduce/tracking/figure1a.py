@@ -50,7 +50,7 @@ CHECKPOINTS = (
 
 def checkpoints(budget: Budget) -> list[int]:
     """Return the updates after which models are measured: at the end of the base, and on its continuation."""
-    every = budget.practical.checkpoint_every
+    every = budget.shown_every
     return [budget.practical.steps + beyond for beyond in range(0, budget.more + 1, every)]
 
 

@@ -34,7 +34,10 @@ def length_curves(
 
 def length_rows(place: Place, budget: Budget, models: Sequence[At]) -> dict[At, list[dict[str, Any]]]:
     """Return the rows of accuracy of models."""
-    items = {model: Lengths(model.training, model.step, budget.lengths, budget.count) for model in models}
+    items = {
+        model: Lengths(model.training, model.step, model.stage, lengths=budget.lengths, count=budget.count)
+        for model in models
+    }
     found = measured(place, "accuracy", accuracy, list(items.values()))
     return {model: found[item] for model, item in items.items()}
 

@@ -11,8 +11,15 @@ from firstlight.report.progress import say
 from firstlight.reproduce.outcome import Place
 from firstlight.reproduce.tracking.pool import cores, work_off
 from firstlight.runs.run import MANIFEST, Run, open_run
+from firstlight.tracking.language.action import Action
 from firstlight.tracking.language.names import action_named
+from firstlight.tracking.measures.loading import load_model
+from firstlight.tracking.measures.measured import SentenceModel
 from firstlight.tracking.practical.settings import Settings
+from firstlight.tracking.practical.training import continue_practical, train_practical
+from firstlight.tracking.theory_model.loading import stage_begin
+from firstlight.tracking.theory_model.settings import TheorySettings
+from firstlight.tracking.theory_model.training import control_theory, self_train_theory, train_theory
 from firstlight.version import __version__
 
 
@@ -44,7 +51,35 @@ class Practical:
         return f"{self.group}, seed {self.seed}: {self.settings.steps:,} steps at L = {self.settings.length}{kind}"
 
 
-Training = Practical
+@dataclass(frozen=True)
+class Theory:
+    """A training of the theory model.
+
+    Attributes:
+        group: the name of the action.
+        settings: of model and training.
+        algorithm: 1, 2, or the control of 2: as many updates at L = 2.
+        doublings: K of Algorithm 2.
+        after: of a control, the training it controls.
+    """
+
+    group: str
+    settings: TheorySettings
+    algorithm: Literal["1", "2", "control"] = "1"
+    doublings: int = 0
+    after: "Theory | None" = None
+
+    @property
+    def seed(self) -> int:
+        """What tells trainings of one kind apart."""
+        return self.settings.seed
+
+    def __str__(self) -> str:
+        kind = "control of Algorithm 2" if self.algorithm == "control" else f"Algorithm {self.algorithm}"
+        return f"{self.group}, seed {self.seed}: {kind}"
+
+
+Training = Practical | Theory
 
 
 @dataclass(frozen=True)
@@ -54,12 +89,16 @@ class At:
     Attributes:
         training: where it comes from.
         step: updates of that training; those before it are not counted. None for the last.
+        stage: instead of a step, how many of the stages of an algorithm have been done.
     """
 
     training: Training
     step: int | None = None
+    stage: int | None = None
 
     def __str__(self) -> str:
+        if self.stage is not None:
+            return f"{self.training}, after {self.stage} stages"
         return str(self.training) if self.step is None else f"{self.training}, after {self.step:,}"
 
 
@@ -97,6 +136,13 @@ def runs_for(place: Place, trainings: Iterable[Training]) -> None:
     )
 
 
+def model_at(place: Place, at: At) -> SentenceModel:
+    """Load a model of a training that has been done."""
+    run = run_of(place, at.training)
+    step = at.step if at.stage is None else stage_begin(run, at.stage)
+    return load_model(run, step, place.device)
+
+
 def run_of(place: Place, training: Training) -> Run:
     """Open the run of a training that has been done."""
     return open_run(folder_of(place, training))
@@ -107,18 +153,27 @@ def _finished(path: Path) -> bool:
 
 
 def _train(place: Place, training: Training) -> None:
-    from firstlight.tracking.practical.training import continue_practical, train_practical
-
-    out, settings = folder_of(place, training), training.settings
+    out, action = folder_of(place, training), action_named(training.group)
     out.parent.mkdir(parents=True, exist_ok=True)
-    if training.after is None:
-        train_practical(action_named(training.group), out, settings, device=place.device)
-        return
-    base = run_of(place, training.after)
-    continue_practical(
-        base, out, steps=settings.steps, length=settings.length, adam=training.adam, labels=training.labels,
-        changes={"checkpoint_every": settings.checkpoint_every}, device=place.device,
-    )  # fmt: skip
+    if isinstance(training, Theory):
+        _train_theory(place, training, action, out)
+    elif training.after is None:
+        train_practical(action, out, training.settings, device=place.device)
+    else:
+        settings = training.settings
+        continue_practical(
+            run_of(place, training.after), out, steps=settings.steps, length=settings.length, adam=training.adam,
+            labels=training.labels, device=place.device,
+        )  # fmt: skip
+
+
+def _train_theory(place: Place, training: Theory, action: Action, out: Path) -> None:
+    if training.after is not None:
+        control_theory(run_of(place, training.after), out, device=place.device)
+    elif training.algorithm == "2":
+        self_train_theory(action, out, training.settings, doublings=training.doublings, device=place.device)
+    else:
+        train_theory(action, out, training.settings, device=place.device)
 
 
 def measured(

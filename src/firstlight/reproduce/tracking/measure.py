@@ -4,13 +4,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
 from firstlight.reproduce.outcome import Place
-from firstlight.reproduce.tracking.material import At, run_of
+from firstlight.reproduce.tracking.material import At, model_at
 from firstlight.tracking.language.interleaved import Interleaved, in_order
 from firstlight.tracking.language.sampling import draw
 from firstlight.tracking.measures.accuracy import accuracy_rows, attention_rows
-from firstlight.tracking.measures.loading import load_model
+from firstlight.tracking.measures.look import look_of
 from firstlight.tracking.practical.context_rot import context_rot
 from firstlight.tracking.practical.model import PracticalModel
 
@@ -60,15 +61,30 @@ class Irrelevant(At):
     clauses: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True)
+class Imposed(At):
+    """A model and the attention it is made to have.
+
+    Attributes:
+        length: L; the last answer of each sentence asks.
+        count: sentences.
+        shares: attention on neither of the right clauses, ε, one after the other.
+    """
+
+    length: int = 20
+    count: int = 500
+    shares: tuple[float, ...] = ()
+
+
 def accuracy(place: Place, item: Lengths) -> list[dict[str, Any]]:
     """Return the rows of `firstlight lego eval`."""
-    model = load_model(run_of(place, item.training), item.step, place.device)
+    model = model_at(place, item)
     return [asdict(row) for row in accuracy_rows(model, item.lengths, count=item.count)]
 
 
 def attention(place: Place, item: Lengths) -> list[dict[str, Any]]:
     """Return the rows of `firstlight lego attention`."""
-    model = load_model(run_of(place, item.training), item.step, place.device)
+    model = model_at(place, item)
     return [asdict(row) for row in attention_rows(model, item.lengths, count=item.count)]
 
 
@@ -103,7 +119,29 @@ def among_irrelevant(place: Place, item: Irrelevant) -> list[dict[str, Any]]:
     return rows
 
 
+def imposed_dilution(place: Place, item: Imposed) -> list[dict[str, Any]]:
+    """Return how often the next clause is right when attention is not the model's own but has a given ε.
+
+    What is on the right predicate and the last answer is shared between them as the model does; the rest is even.
+    """
+    model, L = model_at(place, item), item.length
+    rng = np.random.default_rng([_SEED, L])
+    sentences = draw(model.action, variables=model.variables, length=L, count=item.count, rng=rng)
+    look = look_of(model, sentences, L - 1, sentences[:1])
+    weights = look.own.scores.softmax(2)
+    right = torch.zeros(weights.shape[2], dtype=weights.dtype, device=weights.device)
+    right[[L - 1, 2 * L - 1]] = 1.0
+    on_right = weights * right
+    on_right, elsewhere = on_right / on_right.sum(2, keepdim=True), (1 - right) / (1 - right).sum()
+    rows = []
+    for share in item.shares:
+        attention = (1 - share) * on_right + share * elsewhere
+        read = torch.einsum("qhk,qhkc->qhc", attention, look.own.offered)
+        rows.append({"epsilon": share, "right": float((look.margins(read) > 0).double().mean())})
+    return rows
+
+
 def _practical(place: Place, item: At) -> PracticalModel:
-    model = load_model(run_of(place, item.training), item.step, place.device)
+    model = model_at(place, item)
     assert isinstance(model, PracticalModel)
     return model

@@ -22,10 +22,12 @@ def reproduce(place: Place) -> Outcome:
     models = {name: [At(positioned(budget, budget.simple, seed, name)) for seed in budget.seeds] for name in names}
     every = [model for found in models.values() for model in found]
     rows = length_rows(place, budget, every)
-    lookers = {model: Lengths(model.training, None, budget.lengths, budget.count) for model in every}
+    lookers = {model: Lengths(model.training, lengths=budget.lengths, count=budget.count) for model in every}
     looked = measured(place, "attention-rows", attention, list(lookers.values()))
     rotting = {
-        model: Irrelevant(model.training, None, budget.practical.length, budget.count, budget.irrelevant)
+        model: Irrelevant(
+            model.training, length=budget.practical.length, count=budget.count, clauses=budget.irrelevant
+        )
         for model in every
     }
     rotted = measured(place, "irrelevant", among_irrelevant, list(rotting.values()))

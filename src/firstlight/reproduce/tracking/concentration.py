@@ -1,0 +1,67 @@
+"""How far attention of the theory model is concentrated, and what the theorems' reproductions share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from firstlight.reproduce.outcome import Place
+from firstlight.reproduce.tracking.budget import Budget
+from firstlight.reproduce.tracking.material import At, Theory, measured, model_at, run_of
+from firstlight.reproduce.tracking.measure import Lengths, attention
+from firstlight.reproduce.tracking.spread import Curve, curve
+from firstlight.tracking.language.names import action_named
+from firstlight.tracking.theory_model.model import TheoryModel
+
+ACC = "teacher_forced"
+CONDITIONS = (
+    "The theorem is about d, n and m that grow together, to a rate of 1/poly(d) and times with hidden constants; here "
+    "they are fixed (see the settings), so it can be illustrated and not tested. Q grows with the logarithm of the "
+    "updates without an end: every number about attention depends on when training stops, which was fixed beforehand."
+)
+
+
+def attention_curves(
+    place: Place, models: dict[str, Sequence[At]], lengths: tuple[int, ...], count: int, column: str
+) -> dict[str, Curve]:
+    """Return a curve over lengths of a column of the rows of attention, for each name."""
+    items = {
+        each: Lengths(each.training, each.step, each.stage, lengths=lengths, count=count)
+        for found in models.values()
+        for each in found
+    }
+    rows = measured(place, "attention-rows", attention, list(items.values()))
+    return {
+        name: curve(name, [rows[items[each]] for each in found], "length", column) for name, found in models.items()
+    }
+
+
+def not_learnt(place: Place, training: Theory) -> int:
+    """Return how many pairs (g, y) the feed-forward network had not learnt when it was done."""
+    return len(run_of(place, training).manifest["combinations"]["missing"])
+
+
+def diagonals(place: Place, item: At) -> dict[str, float]:
+    """Return the means of the diagonals of both blocks of Q, and of what is off them."""
+    model = model_at(place, item)
+    assert isinstance(model, TheoryModel)
+    found = {}
+    for name, block in (("Q43", model.Q43), ("Q44", model.Q44)):
+        on = block.diagonal().double()
+        found[name] = float(on.mean())
+        found[f"{name} off"] = float((block.double().sum() - on.sum()) / (block.numel() - len(on)))
+    return found
+
+
+def theory_settings(place: Place, budget: Budget, trainings: Sequence[Theory]) -> dict[str, Any]:
+    """Return everything that decides the numbers."""
+    first = {training.group: training for training in reversed(trainings)}
+    facts: dict[str, Any] = {"scale": place.scale, "seeds": ", ".join(map(str, budget.seeds))}
+    settings = {group: training.settings for group, training in first.items()}
+    for name in next(iter(settings.values())).__dataclass_fields__:
+        if name != "seed":
+            values = {group: getattr(each, name) for group, each in settings.items()}
+            same = len(set(values.values())) == 1
+            told = next(iter(values.values())) if same else ", ".join(f"{g}: {v}" for g, v in values.items())
+            facts[name] = told
+    sizes = {group: each.shape(action_named(group)).size for group, each in settings.items()}
+    facts["d"] = ", ".join(f"{group}: {size}" for group, size in sizes.items())
+    return {**facts, "sentences of each length": budget.count, "seed of measured sentences": 0}
