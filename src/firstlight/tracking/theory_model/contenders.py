@@ -34,7 +34,7 @@ class Contenders:
 class _Slot:
     def __init__(self, W: Float[Tensor, "block input width"], shape: Shape) -> None:
         self.W, self.shape = W, shape
-        bounds = _bounds(W, shape)
+        bounds = bounds_of(W, shape)
         chosen = bounds > _SHARE * bounds.max().clamp(max=shape.ceiling)
         self.tokens = chosen.nonzero()[:, 0]
         rest = bounds[~chosen]
@@ -54,7 +54,7 @@ class _Slot:
         return winners
 
 
-def _bounds(W: Float[Tensor, "block input width"], shape: Shape) -> Float[Tensor, "token"]:
+def bounds_of(W: Float[Tensor, "block input width"], shape: Shape) -> Float[Tensor, "token"]:
     """Return for each token what its logit cannot exceed."""
     ends = [0, shape.first_element, shape.first_third, shape.first_fourth, shape.first_value, shape.inputs]
     first, element, third, fourth, value = (W[:, start:end].amax(1) for start, end in pairwise(ends))

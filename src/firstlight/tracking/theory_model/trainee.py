@@ -142,9 +142,9 @@ class TheoryTrainee:
 
     def weights(self) -> Mapping[str, Tensor]:
         """Return Q, and where W may have changed since the last checkpoint all that is needed to read it."""
-        number = max(0, *(k for k, begin in enumerate(self.begins) if begin <= self.done))
-        trained = [self.stages[k].trains for k in (number - 1, number) if 0 <= k < len(self.stages)]
-        if self.done and "W" not in trained:
+        # Stages that have had an update, W at most in the first: the last of them made the last update.
+        updated = [stage.trains for stage, begin in zip(self.stages, self.begins, strict=False) if begin < self.done]
+        if updated and updated[-1] == "Q":
             return {"Q": self.model.weights.Q}
         return {
             "W": in_words(self.model.weights.W, self.model.shape),
