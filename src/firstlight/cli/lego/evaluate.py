@@ -1,5 +1,6 @@
 """`firstlight lego eval` and `firstlight lego attention`: how far trained models carry, and where they look."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +14,12 @@ from firstlight.report.tables import format_table
 if TYPE_CHECKING:
     from firstlight.tracking.measures.findings import Findings, Kind
 
-LENGTHS = "5,10,20,40,80,160"
+LENGTHS = (5, 10, 20, 40, 80, 160)
 
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs; those of different seeds are put together.")]
-Lengths = Annotated[str, typer.Option(help="L of each row, separated by commas.")]
+Lengths = Annotated[
+    str | None, typer.Option(help="L of each row, separated by commas. [5,10,20,40,80,160 as far as there are]")
+]
 Count = Annotated[int, typer.Option(min=1, help="Sentences of each length.")]
 Step = Annotated[int | None, typer.Option(help="Updates after which the model is measured. [the last checkpoint]")]
 Seed = Annotated[int, typer.Option(min=0, help="Of the sentences.")]
@@ -28,7 +31,7 @@ Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")]
 
 def evaluate(
     runs: Runs,
-    lengths: Lengths = LENGTHS,
+    lengths: Lengths = None,
     count: Count = 200,
     step: Step = None,
     seed: Seed = 0,
@@ -50,7 +53,7 @@ def evaluate(
     if as_json:
         from dataclasses import asdict
 
-        told = {run: [asdict(each) for each in found] for run, found in stated.items()}
+        told = {run: [_known(asdict(each)) for each in found] for run, found in stated.items()}
         print_json(findings.document() | ({"theorems": told} if theorems else {}) | files)
         return
     _print(findings, files)
@@ -60,7 +63,7 @@ def evaluate(
 
 def attention(
     runs: Runs,
-    lengths: Lengths = LENGTHS,
+    lengths: Lengths = None,
     count: Count = 200,
     step: Step = None,
     seed: Seed = 0,
@@ -81,14 +84,31 @@ def attention(
         _print(findings, files)
 
 
+def lengths_within(text: str | None, variables: int) -> list[int]:
+    """Return the lengths that were asked for, none twice; when none were, those that there are sentences of.
+
+    Arguments:
+        text: what was asked for.
+        variables: |X|; a length that is not below it is an error.
+    """
+    from firstlight.tracking.language.sampling import check_length
+
+    if text is None:
+        return [length for length in LENGTHS if length < variables] or [variables - 1]
+    asked = list(dict.fromkeys(integers("--lengths", text, "5,10,20")))
+    for length in asked:
+        check_length(length, variables)
+    return asked
+
+
 def _measured(
-    kind: "Kind", runs: list[Path], lengths: str, count: int, step: int | None, seed: int, device: str
+    kind: "Kind", runs: list[Path], lengths: str | None, count: int, step: int | None, seed: int, device: str
 ) -> "Findings":
     from firstlight.tracking.measures.findings import measured
     from firstlight.tracking.measures.subjects import subjects_of
 
-    asked = list(dict.fromkeys(integers("--lengths", lengths, LENGTHS)))
     subjects = subjects_of(runs, step)
+    asked = lengths_within(lengths, min(int(subject.run.settings["variables"]) for subject in subjects))
     return measured(kind, subjects, asked, count=count, seed=seed, device=device, show=True)
 
 
@@ -134,3 +154,12 @@ def _statement(statement: Any) -> str:
     claims = [["claim", each.claim, each.found, ""] for each in statement.measured]
     table = format_table(["", statement.theorem, "here", "holds"], [*conditions, *claims], "llll")
     return f"{statement.theorem}: {statement.says} ({applies})\n{table}"
+
+
+def _known(value: Any) -> Any:
+    """Return what JSON can say: what is not a number is null."""
+    if isinstance(value, dict):
+        return {name: _known(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_known(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

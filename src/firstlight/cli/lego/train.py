@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from firstlight.cli.lego.evaluate import LENGTHS, Device
 from firstlight.cli.lego.language import Name
 from firstlight.cli.lego.options import check_model, practical_settings, theory_settings, with_settings
 from firstlight.cli.output import Json, print_json
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 Model = Annotated[
     str, typer.Option(help="theory (Def. 3.5, with what worked for the action) or practical (section 7).")
 ]
-Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")]
 Threads = Annotated[int | None, typer.Option(help="Threads of PyTorch. [as it chooses]")]
 
 
@@ -65,7 +65,8 @@ def train(
     print(f"\n{len(run.checkpoints)} checkpoints in {run.path}")
     for line in notes(run):
         print(line)
-    print(f"how far it carries: firstlight lego eval {run.path} --lengths 5,10,20,40,80,160")
+    lengths = ",".join(str(each) for each in LENGTHS if each < run.settings["variables"])
+    print(f"how far it carries: firstlight lego eval {run.path} --lengths {lengths}")
 
 
 def facts(run: "Run") -> dict[str, Any]:

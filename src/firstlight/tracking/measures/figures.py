@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 Spread = Sequence[Mapping[str, Any]]
+FEW = 3  # groups of which more than one line each can be told apart
 _SHARE = Axis("share", between=(-0.02, 1.02))
 
 
 def accuracy_figure(spread: Spread, title: str) -> "Figure":
     """Draw accuracy against length.
 
-    One group gets a line for each measure, several groups get one colour each. The band of roll-outs is their 95 %
+    One group gets a line for each measure, several groups get one colour each, and many one line each. The band of roll-outs is their 95 %
     interval for a single run, and from the least to the largest of several.
     """
     groups = list(dict.fromkeys(row["group"] for row in spread))
@@ -24,6 +25,8 @@ def accuracy_figure(spread: Spread, title: str) -> "Figure":
         rows = [row for row in spread if row["group"] == group]
         alone = len(groups) == 1
         shown = {"rollout": "all values right", "final": "last value right"}
+        if len(groups) > FEW:
+            del shown["final"]
         if alone:
             shown |= {"value_probability": "P(right value)", "teacher_forced": "ACC_L"}
         for place, (name, words) in enumerate(shown.items()):

@@ -166,8 +166,9 @@ def measured(
         about = {"run": str(subject.run.path), "step": subject.step, "group": subject.group}
         found = kind.measure(model, lengths, count=count, seed=seed, show=show)
         rows += [about | asdict(row) for row in found]
-    settings = {"runs": [str(each.run.path) for each in subjects], "lengths": list(lengths), "count": count}
-    return Findings(kind, settings | {"seed": seed}, rows, status_notes(subjects))
+    settings = {"lengths": list(lengths), "count": count, "seed": seed}
+    runs = list(dict.fromkeys(str(subject.run.path) for subject in subjects))
+    return Findings(kind, {"runs": runs, **settings}, rows, status_notes(subjects))
 
 
 def write_findings(folder: Path, findings: Findings, plots: bool, interactive: bool) -> list[Path]:
