@@ -58,8 +58,8 @@ EXPERIMENTS: dict[Scale, Experiment] = {
     ),
     "laptop": Experiment(
         Text(vocabulary=500, oov="unk", window=64, windows=512, stories=2000),
-        Training(lr=0.04, steps=400, batch_size=64),
-        Training(lr=0.4, steps=400, batch_size=64),
+        Training(lr=0.2, steps=80, batch_size=64),
+        Training(lr=0.8, steps=200, batch_size=64),
         seeds=(0, 1, 2),
         full_batch=True,
     ),
