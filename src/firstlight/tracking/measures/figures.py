@@ -16,8 +16,8 @@ _SHARE = Axis("share", between=(-0.02, 1.02))
 def accuracy_figure(spread: Spread, title: str) -> "Figure":
     """Draw accuracy against length.
 
-    One group gets a line for each measure, several groups get one colour each, and many one line each. The band of roll-outs is their 95 %
-    interval for a single run, and from the least to the largest of several.
+    One group gets a line for each measure, several groups get one colour each, and many one line each. The band of
+    roll-outs is their 95 % interval for a single run, and from the least to the largest of several.
     """
     groups = list(dict.fromkeys(row["group"] for row in spread))
     lines = []
