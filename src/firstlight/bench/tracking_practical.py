@@ -102,7 +102,6 @@ def _gains(case: _Case, repeats: int, shape: str) -> list[Row]:
     """Time loss and gradients with one thing done the usual way, and the update of Adam."""
     ours = _best(repeats, case.gradient)
     usual = (
-        ("tables of projections", "every clause projected", _projecting),
         ("cross-entropy in the array of the logits", "PyTorch's, slot by slot", _usual_loss),
         ("products by oneDNN", "PyTorch's choice", _usual_products),
     )
@@ -121,13 +120,6 @@ def _gains(case: _Case, repeats: int, shape: str) -> list[Row]:
         row("tracking", f"Adam on one vector, {shape}", "PyTorch's", seconds, _best(repeats, usual_adam.step), None)
     )
     return rows
-
-
-@contextmanager
-def _projecting(case: _Case) -> Iterator[None]:
-    block = case.trainee.block
-    with _replaced(type(block), "enter", type(block).enter_plainly):
-        yield
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def test_kept_keys_write_what_reading_everything_again_writes(action: Action, op
     assert torch.equal(generate(block, predicates, answers[:, 0], 1), written[:, :1])
 
 
-def test_answers_of_any_form_are_looked_up(action: Action) -> None:
+def test_answers_of_any_form_are_read(action: Action) -> None:
     block = block_of(action)
     predicates, _ = clauses_of(sentences_of(action, 4), block)
     anything = torch.randint(0, block.tokens.size, (7, 4, 5), generator=torch.Generator().manual_seed(0))

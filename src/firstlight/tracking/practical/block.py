@@ -12,11 +12,11 @@ import torch.nn.functional as F  # noqa: N812  # as PyTorch's own documentation 
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from firstlight.tracking.language.tokens import SLOTS, Tokens
+from firstlight.tracking.language.tokens import Tokens
 from firstlight.tracking.practical import positions
-from firstlight.tracking.practical.kernels import read_out_loss, sum_of_rows
 from firstlight.tracking.practical.matmul import linear
 from firstlight.tracking.practical.parameters import Parameters
+from firstlight.tracking.practical.read_out import read_out_loss
 from firstlight.tracking.practical.settings import Settings
 
 EPS = 1e-5  # of the layer norms
@@ -80,57 +80,13 @@ class Block:
     def enter(
         self, predicates: Int64[Tensor, "sentence predicate slot"], answers: Int64[Tensor, "sentence answer slot"]
     ) -> Entry:
-        """Return what clauses give to the block: by look-ups where a clause is its tokens and nothing else."""
-        if self.settings.convolution or self.settings.positions in ("sinusoidal", "learned"):
-            return self.enter_plainly(predicates, answers)
-        return self.enter_by_look_up(predicates, answers)
-
-    def enter_plainly(
-        self, predicates: Int64[Tensor, "sentence predicate slot"], answers: Int64[Tensor, "sentence answer slot"]
-    ) -> Entry:
-        """Embed all clauses and project them."""
+        """Embed all clauses, and return what they give to the block."""
         first = predicates.shape[1]
         embedded = self.embedded(torch.cat([predicates, answers], 1), self.embedding(), 0)
         if self.settings.convolution:
             embedded = embedded + self.convolved(embedded, embedded.shape[1])
         queries, keys, values = self.project(embedded).chunk(3, -1)
         return self.split(embedded[:, first:], queries[:, first:], keys, values)
-
-    def enter_by_look_up(
-        self, predicates: Int64[Tensor, "sentence predicate slot"], answers: Int64[Tensor, "sentence answer slot"]
-    ) -> Entry:
-        """Add rows of tables that have the projection of every token in every slot: the same up to rounding.
-
-        A layer norm subtracts the mean and divides by the deviation. The first is linear, so it is done in the tables;
-        the second is a number a clause, found from mean and mean square, which are sums over slots as well.
-        """
-        embedding, width, normed = self.embedding(), self.settings.clause_width, self.settings.layer_norm
-        weight = self.parameters["attention.query_key_value"]
-        if normed:
-            shift = weight @ self.parameters["attention.norm.shift"]
-            weight = weight * self.parameters["attention.norm.scale"]
-            weight = weight - weight.mean(1, keepdim=True)
-        for_queries, for_others = (
-            linear(embedding, part.view(len(part), SLOTS, -1).transpose(0, 1).flatten(0, 1)).view(-1, len(part))
-            for part in weight.split((width, 2 * width))  # type: ignore[no-untyped-call]
-        )
-        (known, in_known), (asking, in_asking) = self._filled(predicates), self._filled(answers)
-        queries = sum_of_rows(for_queries, in_asking)
-        others = torch.cat([sum_of_rows(for_others, in_known), sum_of_rows(for_others, in_asking)], 1)
-        if normed:
-            moments = torch.stack([embedding.sum(-1), embedding.square().sum(-1)], -1) / width
-            mean, square = torch.cat([sum_of_rows(moments, known), sum_of_rows(moments, asking)], 1).chunk(2, -1)
-            inverse = torch.rsqrt(square - mean.square() + EPS)
-            queries = torch.addcmul(shift[:width], queries, inverse[:, predicates.shape[1] :])
-            others = torch.addcmul(shift[width:], others, inverse)
-        keys, values = others.chunk(2, -1)
-        return self.split(self.embedded(answers, embedding, 0), queries, keys, values)
-
-    def _filled(self, clauses: Int64[Tensor, "sentence clause slot"]) -> tuple[Tensor, Tensor]:
-        """Return the tokens of the slots that are not blank everywhere, and their rows in tables by token and slot."""
-        slots = (clauses != self.tokens.blank).flatten(0, 1).any(0).nonzero()[:, 0]
-        chosen = clauses.index_select(-1, slots)
-        return chosen, chosen * SLOTS + slots
 
     def embedding(self) -> Float[Tensor, "token number"]:
         """Return the embeddings of all tokens: that of blank is zero."""
