@@ -1,4 +1,4 @@
-"""Every reproduction runs at its smallest scale and says what it found, from numbers that are on disk."""
+"""Every reproduction of the associations paper runs at its smallest scale and says what it found, from numbers that are on disk."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from firstlight.theory.verification import Row
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("reproductions")
-    assert main(["reproduce", "all", "--scale", "smoke", "--out", str(out), "--json"]) == 0
+    assert main(["reproduce", "associations", "--scale", "smoke", "--out", str(out), "--json"]) == 0
     return out
 
 
@@ -28,7 +28,7 @@ def numbers(folder: Path, name: str) -> list[dict[str, object]]:
     return found
 
 
-@pytest.mark.parametrize("name", catalogue.NAMES)
+@pytest.mark.parametrize("name", catalogue.chosen("associations"))
 def test_each_writes_a_report_with_claim_verdict_tables_plots_and_settings(folder: Path, name: str) -> None:
     text = report(folder, name)
     assert "**The paper:**" in text
@@ -48,8 +48,17 @@ def test_the_verdict_of_table_1_is_that_of_its_numbers(folder: Path) -> None:
     rows = [row for row in numbers(folder, "associations/table1") if "full batch" in str(row["run"])]
     cosines = [float(str(row["cosine"])) for row in rows if row["cosine"] is not None]
     assert min(cosines) > 0.9999
+    said = report(folder, "associations/table1")
+    assert "none is below the paper's" in said
+    # The paper's own way is told too, though with so few windows a batch it is far from reproducing the figures.
+    least = re.search(r"batches of 24 beside terms of the first of them, gives .*output ([\d.]+)", said)
+    assert least is not None
+    first = [row for row in numbers(folder, "associations/table1") if row["leading terms of"] == "first batch"]
+    ends = [row for row in first if row["weight"] == "W_O" and row["step"] and int(str(row["step"])) % 4 == 0]
+    assert float(least[1]) == pytest.approx(min(float(str(row["cosine"])) for row in ends), abs=5e-5)
+    assert float(least[1]) < 0.98
     assert "**Here:** Reproduced" in report(folder, "associations/table1")
-    assert "0.9985" in report(folder, "associations/table1")
+    assert "| 0.998486 |" in said
 
 
 def test_a_larger_rate_leaves_the_leading_terms_first(folder: Path) -> None:

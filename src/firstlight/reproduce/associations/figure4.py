@@ -96,7 +96,9 @@ def _figures(trained: list[Trained]) -> dict[str, "Figure"]:
         rows = [row for row in each.together if row.weight == "W_O" and row.step]
         losses.append(Line(
             each.title, [row.s_eta for row in rows], [row.loss.middle for row in rows],
-            [row.loss.low for row in rows], [row.loss.high for row in rows], colour=number,
+            [row.loss.low for row in rows], [row.loss.high for row in rows],
+            # Dotted over solid: the two ways of a rate are nearly one line.
+            colour=number, dash=2 * (not each.first_rows),
         ))  # fmt: skip
     figures["loss"] = line_plot("Loss", Axis("s·η", log=True), Axis("loss (nats)"), losses)
     return figures
