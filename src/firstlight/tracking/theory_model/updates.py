@@ -12,6 +12,7 @@ from firstlight.tracking.theory_model.attention import Context, Reach, attend, a
 from firstlight.tracking.theory_model.feed_forward import activation, clipped, constants
 from firstlight.tracking.theory_model.parameters import Weights
 from firstlight.tracking.theory_model.shape import BLOCK, VALUE_SLOT, Shape
+from firstlight.tracking.theory_model.threads import shares, spread
 
 # Up to so many clauses a bag is cheaper than a product, measured for C6 and S5 with 170 variables (bench tracking).
 BAG_CLAUSES = 24
@@ -34,7 +35,7 @@ def descend_ffn(
         rate: η.
     """
     descend = _descend_compiled if W.device.type == "cpu" else _descend_by_product
-    return sum(descend(W[slot], rows, targets[:, slot], shape, rate) for slot in range(SLOTS))
+    return sum(spread(lambda slot: descend(W[slot], rows, targets[:, slot], shape, rate), range(SLOTS)))
 
 
 def _descend_compiled(
@@ -87,12 +88,23 @@ def _bags(
     W: Float[Tensor, "block input width"], context: Context, attention: Tensor, targets: Tensor, shape: Shape
 ) -> tuple[float, Tensor]:
     weights, known = W.numpy(), constants(shape, W.numpy().dtype)
-    seen = (weights, context.predicates.numpy(), context.answers.numpy(), attention.numpy(), shape.power, known)
+    predicates, answers, shown = context.predicates.numpy(), context.answers.numpy(), attention.numpy()
     logits = torch.empty(*attention.shape[:2], len(W) * BLOCK, dtype=W.dtype)
-    kernels.attended_logits(*seen, logits.numpy())
-    loss, slope = cross_entropy(logits.flatten(0, 1), targets.reshape(-1), shape, len(attention))
     out = torch.empty_like(attention)
-    kernels.attention_slopes(*seen, slope.reshape(logits.shape).numpy(), out.numpy())
+
+    def forward(part: slice) -> None:
+        seen = (weights, predicates[part], answers[part], shown[part], shape.power, known)
+        kernels.attended_logits(*seen, logits[part].numpy())
+
+    def backward(part: slice) -> None:
+        seen = (weights, predicates[part], answers[part], shown[part], shape.power, known)
+        kernels.attention_slopes(*seen, slope[part].numpy(), out[part].numpy())
+
+    parts = shares(len(attention))
+    spread(forward, parts)
+    loss, flat = cross_entropy(logits.flatten(0, 1), targets.reshape(-1), shape, len(attention))
+    slope = flat.reshape(logits.shape)
+    spread(backward, parts)
     return loss, out
 
 
