@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-# Adding and subtracting 1.5 * 2**52 rounds a float64 below 2**51 to the nearest integer, and unlike a call to rint it
-# is compiled to two vector instructions.
-ROUND = 6755399441055744.0
+from firstlight.statistics.vectors import ROUND, WIDTH, add_rounded, fetch, rounded
+
+# Postings ahead whose tokens are fetched: the windows of a posted token lie all over the segment. A line is 64 bytes.
+AHEAD = 4
+MEANS_AHEAD = 6
 
 Array = np.ndarray[Any, Any]
 
@@ -55,20 +57,25 @@ def context_of_key(
 
     Between two occurrences of the key its count in the prefix is constant, so the inner loop is a scatter of weights.
     """
-    count = 0
-    for at in range(starts[key], starts[key + 1]):
-        i = places[at]
-        begin = np.int64(times[at])
-        if at == starts[key] or places[at - 1] != i:
-            count = 0
+    # Places in a flat array that are not negative by their type need no check for places counted from the end.
+    wide, flat = windows.shape[1], windows.reshape(-1)
+    stop = starts[key + 1]
+    count, last = np.int64(0), np.int64(-1)
+    for at in range(starts[key], stop):
+        i, begin = np.int64(places[at]), np.int64(times[at])
+        ahead = min(at + AHEAD, stop - 1)
+        coming = np.uint64(places[ahead] * wide + times[ahead])
+        for line in range(3):
+            fetch(flat, coming + np.uint64(32 * line))
+        if i != last:
+            count, last = np.int64(0), i
         count += 1
         end = np.int64(lengths[i]) - 1
-        if at + 1 < starts[key + 1] and places[at + 1] == i:
+        if at + 1 < stop and places[at + 1] == i:
             end = np.int64(times[at + 1])
-        following = windows[i, begin + 1 : end + 1]
-        shares = weights[begin:end]
+        following, share = np.uint64(i * wide + begin + 1), np.uint64(begin)
         for t in range(end - begin):
-            row[following[t]] += count * shares[t]
+            row[flat[following + np.uint64(t)]] += count * weights[share + np.uint64(t)]
 
 
 @njit(cache=True, nogil=True)
@@ -103,31 +110,35 @@ def prefix_means_of_key(
     means: Array,
     offsets: Array,
 ) -> None:
-    """Do the work of `prefix_means` for one posted next token, whose row of the composed matrix counts in `unit`."""
-    steps = means.shape[1]
-    first = starts[key]
-    while first < starts[key + 1]:
-        i = places[first]
-        tokens = windows[i]
-        total = np.int64(0)
-        begin = np.int64(0)
-        at = first
-        while at < starts[key + 1] and places[at] == i:
-            t = np.int64(times[at])
-            part = tokens[begin : t + 1]
-            stored = values[begin : t + 1]
-            for j in range(t + 1 - begin):
-                value = row[part[j]]
-                stored[j] = value
-                total += value
-            begin = np.int64(t + 1)
-            means[i, t] = (np.float64(total) * unit) * inverse[t]
-            factor = unit * inverse[t] * offset_scale
-            target = offsets[steps - 1 - t :]
-            for j in range(t + 1):
-                target[j] += np.int64((np.float64(values[j]) * factor + ROUND) - ROUND)
-            at += 1
-        first = at
+    """Do the work of `prefix_means` for one posted next token, whose row of the composed matrix counts in `unit`.
+
+    `values` is working memory; it and `offsets` have T + WIDTH places.
+    """
+    steps, wide, flat, flat_means = means.shape[1], windows.shape[1], windows.reshape(-1), means.reshape(-1)
+    stop = starts[key + 1]
+    last, begin, total = np.int64(-1), np.uint64(0), np.int64(0)
+    for at in range(starts[key], stop):
+        i, t = np.int64(places[at]), np.uint64(times[at])
+        ahead = min(at + MEANS_AHEAD, stop - 1)
+        for line in range(3):
+            fetch(flat, np.uint64(places[ahead] * wide + 32 * line))
+        fetch(flat_means, np.uint64(places[ahead] * steps + times[ahead]))
+        if i != last:
+            last, begin, total = i, np.uint64(0), np.int64(0)
+        token = np.uint64(i * wide) + begin
+        for j in range(np.int64(t + np.uint64(1) - begin)):
+            value = row[flat[token + np.uint64(j)]]
+            values[begin + np.uint64(j)] = value
+            total += value
+        begin = t + np.uint64(1)
+        for beyond in range(WIDTH):
+            values[begin + np.uint64(beyond)] = 0
+        flat_means[np.uint64(i * steps) + t] = (np.float64(total) * unit) * inverse[t]
+        factor = unit * inverse[t] * offset_scale
+        offset = np.uint64(steps - 1) - t
+        for eighth in range(np.int64(t) // WIDTH + 1):
+            first = np.uint64(eighth * WIDTH)
+            add_rounded(offsets, offset + first, values, first, factor)
 
 
 @njit(cache=True, nogil=True)
@@ -152,10 +163,10 @@ def prefix_means(
             the sums over a prefix are exact in any order.
         inverse: 1/t.
         means: window x position, written at the posted positions.
-        offsets: T integers scaled by offset_scale, added to. Offset m stands at T - 1 - m, which makes the inner loop
-            run forwards.
+        offsets: integers scaled by offset_scale, added to. Offset m stands at T - 1 - m, which makes the inner loop
+            run forwards; after the T offsets come WIDTH places that stay zero.
     """
-    values = np.empty(means.shape[1], np.int64)
+    values = np.zeros(means.shape[1] + WIDTH, np.int64)
     for key in range(low, high):
         unit = np.ldexp(1.0, -exponents[key])
         prefix_means_of_key(
@@ -225,22 +236,29 @@ def attention_of_key(
     row: Array,
 ) -> None:
     """Do the same for one posted key: `values` is the composed matrix by next token, `row` is by query token."""
-    scaled = 0.0
-    for at in range(starts[key], starts[key + 1]):
-        i = places[at]
-        begin = np.int64(times[at])
-        if at == starts[key] or places[at - 1] != i:
-            scaled = 0.0
+    steps, wide, flat, flat_means = means.shape[1], windows.shape[1], windows.reshape(-1), means.reshape(-1)
+    stop = starts[key + 1]
+    scaled, last = 0.0, np.int64(-1)
+    for at in range(starts[key], stop):
+        i, begin = np.int64(places[at]), np.int64(times[at])
+        ahead = min(at + AHEAD, stop - 1)
+        coming = np.uint64(places[ahead] * wide + times[ahead])
+        coming_mean = np.uint64(places[ahead] * steps + times[ahead])
+        for line in range(2):
+            fetch(flat, coming + np.uint64(32 * line))
+        for line in range(5):
+            fetch(flat_means, coming_mean + np.uint64(8 * line))
+        if i != last:
+            scaled, last = 0.0, i
         scaled += scale
         end = np.int64(lengths[i]) - 1
-        if at + 1 < starts[key + 1] and places[at + 1] == i:
+        if at + 1 < stop and places[at + 1] == i:
             end = np.int64(times[at + 1])
-        tokens = windows[i, begin : end + 1]
-        mean = means[i, begin:end]
-        shares = inverse[begin:end]
-        for t in range(end - begin):
-            term = scaled * shares[t] * (values[tokens[t + 1]] - mean[t])
-            row[tokens[t]] += np.int64((term + ROUND) - ROUND)
+        query, mean, share = np.uint64(i * wide + begin), np.uint64(i * steps + begin), np.uint64(begin)
+        for after in range(end - begin):
+            t = np.uint64(after)
+            gap = values[flat[query + t + np.uint64(1)]] - flat_means[mean + t]
+            row[flat[query + t]] += rounded(scaled * inverse[share + t] * gap)
 
 
 @njit(cache=True, nogil=True)

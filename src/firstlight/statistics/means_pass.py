@@ -13,6 +13,7 @@ from firstlight.statistics.job import Job, visit_postings
 from firstlight.statistics.matrices import SparseMatrix, joined
 from firstlight.statistics.postings import Postings
 from firstlight.statistics.segments import Segment, even_ranges, windows_by_length
+from firstlight.statistics.vectors import WIDTH
 
 # Dense rows of the composed matrix are read anew for every segment, the tokens of a segment for every row: with this
 # many tokens in a segment (1.6 MB) those stay in the cache of a core, which was the fastest of 100 k to 8 M.
@@ -48,7 +49,7 @@ def average_prefixes(job: Job, composed: Composed) -> tuple[Float64[np.ndarray, 
             visit = open_block(job, composed, exponents[low:high], inverse, scale, low, high)
             pieces = job.segments(None if job.plan.sparse else SEGMENT_TOKENS)
             for offsets in visit_postings(job, pieces, nothing, low, high, of_next=1, task=visit, advance=advance):
-                by_offset += offsets
+                by_offset += offsets[:steps]
             finished[units] = 1
             job.scratch.save(progress_file, saved)
     from_means = np.zeros(steps, np.int64)
@@ -67,7 +68,7 @@ def _dense_block(
     rows = composed.matrix.others_scaled(low, high, exponents)
 
     def visit(segment: Segment, places: Postings, a: int, b: int) -> np.ndarray:
-        offsets, means = np.zeros(job.plan.window, np.int64), means_of(job, segment)
+        offsets, means = np.zeros(job.plan.window + WIDTH, np.int64), means_of(job, segment)
         kernels.prefix_means(segment.windows, *places, rows, exponents, inverse, scale, a, b, means, offsets)
         return offsets
 
@@ -85,7 +86,7 @@ def _sparse_block(
     rows = joined(job.workers.map(turn, [a for a, _ in ranges], [b for _, b in ranges]))
 
     def visit(segment: Segment, places: Postings, a: int, b: int) -> np.ndarray:
-        offsets, means = np.zeros(job.plan.window, np.int64), means_of(job, segment)
+        offsets, means = np.zeros(job.plan.window + WIDTH, np.int64), means_of(job, segment)
         row_kernels.prefix_means_rows(
             segment.windows, *places, *rows, exponents, inverse, scale, a, b, job.plan.vocabulary, means, offsets
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from firstlight.statistics.kernels import attention_of_key, context_of_key, prefix_means_of_key
+from firstlight.statistics.vectors import WIDTH
 
 Array = np.ndarray[Any, Any]
 
@@ -261,7 +262,7 @@ def prefix_means_rows(
     offsets: Array,
 ) -> None:
     """Do the work of `prefix_means` with rows of the composed matrix that are kept as their entries."""
-    row, values = np.zeros(vocabulary, np.int64), np.empty(means.shape[1], np.int64)
+    row, values = np.zeros(vocabulary, np.int64), np.zeros(means.shape[1] + WIDTH, np.int64)
     for key in range(low, high):
         if starts[key] == starts[key + 1]:
             continue

@@ -9,6 +9,7 @@ from firstlight.corpus.corpus import Corpus
 from firstlight.statistics import kernels, row_kernels, sparse_kernels, token_kernels
 from firstlight.statistics.postings import postings
 from firstlight.statistics.segments import Segment, Workers
+from firstlight.statistics.vectors import WIDTH
 
 
 def warm_up(corpora: Sequence[Corpus]) -> None:
@@ -22,7 +23,7 @@ def _token_loops(windows: np.ndarray) -> None:
     lengths, inverse, skip = np.array([3, 3], np.int32), np.array([1.0, 0.5]), np.zeros(2, np.uint8)
     slots, exponents, scales = np.array([0, -1], np.int32), np.zeros(2, np.int32), np.ones(2)
     weights, strip, square = np.array([4, 2]), np.zeros((2, 1), np.int64), np.zeros((2, 2), np.int64)
-    means, offsets, dense = np.zeros((2, 2)), np.zeros(2, np.int64), np.ones((2, 2))
+    means, offsets, dense = np.zeros((2, 2)), np.zeros(2 + WIDTH, np.int64), np.ones((2, 2))
     token_kernels.count_tokens(windows, lengths, np.zeros(2, np.int64), np.zeros(2, np.int64))
     with Workers(1) as workers:
         places = postings(Segment(0, windows, lengths), skip, 0, 2, 0, workers)

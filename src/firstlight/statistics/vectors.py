@@ -1,0 +1,89 @@
+"""Instructions that compiled loops need and Numba does not offer: fetching ahead, rounding, eight numbers at once.
+
+Loops over pairs are short, about a hundred turns: what the compiler leaves over when it does many turns at once, and
+the first access to a window that is not in the cache, take longer than the turns themselves. Eight numbers at once is
+one instruction or a few, as the processor has them.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import extending, types
+from numba.core import cgutils
+
+# Adding 1.5 * 2**52 rounds a float64 below 2**51 to the nearest integer, which then stands in the lower bits; unlike a
+# call to rint and a conversion this is compiled to plain additions.
+ROUND = 6755399441055744.0
+ROUND_BITS = int(np.float64(ROUND).view(np.int64))
+
+# Arrays that are worked on eight at a time have this many places after their end.
+WIDTH = 8
+
+# What it decorates is called with one argument less than it is defined with.
+intrinsic: Any = extending.intrinsic
+declared: Any = cgutils
+
+_INTEGER, _FLOAT, _SHORT = ir.IntType(64), ir.DoubleType(), ir.IntType(32)
+_INTEGERS, _FLOATS = ir.VectorType(_INTEGER, WIDTH), ir.VectorType(_FLOAT, WIDTH)
+
+
+@intrinsic
+def fetch(_: Any, array: Any, place: Any) -> Any:
+    """Ask for the line of memory that holds a place of a flat array; a place outside of it does no harm."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, _SHORT, _SHORT, _SHORT])
+        function = declared.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        where = _pointer(context, builder, signature.args[0], given[0], given[1], ir.IntType(8))
+        # To be read, as near as can be, of the data cache.
+        builder.call(function, [where, _SHORT(0), _SHORT(3), _SHORT(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
+
+
+@intrinsic
+def rounded(_: Any, number: Any) -> Any:
+    """Return the nearest integer of a float64 below 2**51."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        moved = builder.fadd(given[0], _FLOAT(ROUND))
+        return builder.sub(builder.bitcast(moved, _INTEGER), _INTEGER(ROUND_BITS))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def add_rounded(_: Any, target: Any, to: Any, source: Any, start: Any, factor: Any) -> Any:
+    """Add source[start : start + 8] * factor, rounded, to target[to : to + 8]; both are flat arrays of int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        where = _pointer(context, builder, signature.args[0], given[0], given[1], _INTEGERS)
+        origin = _pointer(context, builder, signature.args[2], given[2], given[3], _INTEGERS)
+        terms = builder.fmul(builder.sitofp(_load(builder, origin), _FLOATS), _all(builder, given[4], _FLOATS))
+        moved = builder.fadd(terms, _all(builder, _FLOAT(ROUND), _FLOATS))
+        integers = builder.sub(builder.bitcast(moved, _INTEGERS), _all(builder, _INTEGER(ROUND_BITS), _INTEGERS))
+        builder.store(builder.add(_load(builder, where), integers), where).align = 8
+        return context.get_dummy_value()
+
+    return types.void(target, types.uint64, source, types.uint64, types.float64), generate
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any, of: Any) -> Any:
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [place]), of.as_pointer())
+
+
+def _load(builder: Any, where: Any) -> Any:
+    loaded = builder.load(where)
+    loaded.align = 8
+    return loaded
+
+
+def _all(builder: Any, number: Any, kind: Any) -> Any:
+    """Return a vector of eight times the same number."""
+    undefined = ir.Constant(kind, ir.Undefined)
+    one = builder.insert_element(undefined, number, _SHORT(0))
+    return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_SHORT, WIDTH), [0] * WIDTH))
