@@ -24,6 +24,7 @@ NAMES = (
     "tracking/theorem41",
     "tracking/theorem51",
     "tracking/ladder",
+    "tracking/failure",
     "tracking/positions",
 )
 

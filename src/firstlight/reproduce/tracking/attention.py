@@ -42,7 +42,8 @@ def looks(
 ) -> dict[Key, list[dict[str, Any]]]:
     """Return what attention looks at, for each seed of each kind of training."""
     items = {
-        key: [Looks(each, length=length, count=SENTENCES, order=order) for each in found] for key, found in trainings.items()
+        key: [Looks(each, length=length, count=SENTENCES, order=order) for each in found]
+        for key, found in trainings.items()
     }
     rows = measured(place, "attention", attention_map, [item for found in items.values() for item in found])
     return {key: [rows[item] for item in found] for key, found in items.items()}

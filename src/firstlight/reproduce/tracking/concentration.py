@@ -1,15 +1,20 @@
 """How far attention of the theory model is concentrated, and what the theorems' reproductions share."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
+from firstlight.report.page import Table
 from firstlight.reproduce.outcome import Place
 from firstlight.reproduce.tracking.budget import Budget
 from firstlight.reproduce.tracking.material import At, Theory, measured, model_at, run_of
 from firstlight.reproduce.tracking.measure import Lengths, attention
-from firstlight.reproduce.tracking.spread import Curve, curve
+from firstlight.reproduce.tracking.spread import Curve, curve, spread
 from firstlight.tracking.language.names import action_named
+from firstlight.tracking.theory_model.concentration import entries_of
 from firstlight.tracking.theory_model.model import TheoryModel
+from firstlight.tracking.theory_model.statements import statements
 
 ACC = "teacher_forced"
 CONDITIONS = (
@@ -43,12 +48,48 @@ def diagonals(place: Place, item: At) -> dict[str, float]:
     """Return the means of the diagonals of both blocks of Q, and of what is off them."""
     model = model_at(place, item)
     assert isinstance(model, TheoryModel)
-    found = {}
+    found: dict[str, float] = {}
     for name, block in (("Q43", model.Q43), ("Q44", model.Q44)):
-        on = block.diagonal().double()
-        found[name] = float(on.mean())
-        found[f"{name} off"] = float((block.double().sum() - on.sum()) / (block.numel() - len(on)))
+        entries = entries_of(block)
+        found |= {name: entries.diagonal, f"{name} off": entries.elsewhere}
     return found
+
+
+def stated(place: Place, item: At) -> list[dict[str, Any]]:
+    """Return the theorems beside a training; what has no value, as an exponent of nothing solved, is None."""
+    found = [{**asdict(each), "applies": each.applies} for each in statements(run_of(place, item.training))]
+    for measure in (measure for each in found for measure in each["measured"]):
+        measure["value"] = measure["value"] if math.isfinite(measure["value"]) else None
+    return found
+
+
+def condition_table(found: Sequence[list[dict[str, Any]]], theorem: str) -> Table:
+    """Return what a theorem asks for, and what the trainings of each group have.
+
+    Arguments:
+        found: of one training of each group.
+        theorem: such as `Theorem 4.1`.
+    """
+    cells = [
+        [condition["text"], condition["found"], "yes" if condition["holds"] else "no"]
+        for statements_of_one in found
+        for statement in statements_of_one
+        if statement["theorem"] == theorem
+        for condition in statement["conditions"]
+    ]
+    return Table(["the theorem asks for", "here", "holds, constants taken as 1"], cells)
+
+
+def shape_table(found: Sequence[list[dict[str, Any]]], theorem: str) -> Table:
+    """Return what a theorem says of the features of W, and what was measured over the seeds of one group."""
+    by_claim: dict[str, list[float]] = {}
+    for statements_of_one in found:
+        for statement in statements_of_one:
+            for measure in statement["measured"] if statement["theorem"] == theorem else ():
+                if measure["value"] is not None:
+                    by_claim.setdefault(measure["claim"], []).append(measure["value"])
+    cells = [[claim, spread(values).cell()] for claim, values in by_claim.items()]
+    return Table(["the theorem says", "distance in units of B, or the ratio"], cells, "lr")
 
 
 def theory_settings(place: Place, budget: Budget, trainings: Sequence[Theory]) -> dict[str, Any]:

@@ -82,8 +82,8 @@ def decay(place: Place, claim: Claim) -> Outcome:
         verdict=f"{word}: {told}",
         differences=[
             RESIDUAL,
-            f"The fall is the mean over the first quarter of the answers less that over the last. {BAND} Every seed is a "
-            f"mean over heads and {SENTENCES} sentences.",
+            f"The fall is the mean over the first quarter of the answers less that over the last. {BAND} Every seed is "
+            f"a mean over heads and {SENTENCES} sentences.",
             "In one layer without positions a later place differs from an earlier one in one thing: more answers stand "
             "before it. A fall with the place is dilution by those.",
             *setting_notes(place),
@@ -132,7 +132,7 @@ def _verdict(
         apart = difference(falls[steep, variant, last], falls[flat, variant, last])
         parts[variant] = [
             steeper.mean >= FALLS, flatter.mean < FALLS, apart.low > 0,
-            *(_mean(curves[group, variant, lengths[0]]) > _mean(curves[group, variant, last]) for group in (steep, flat)),
+            *(_mean(curves[each, variant, lengths[0]]) > _mean(curves[each, variant, last]) for each in (steep, flat)),
         ]  # fmt: skip
         told.append(
             f"{variant} {steep} falls by {steeper.cell()} and {flat} by {flatter.cell()} "
@@ -143,11 +143,11 @@ def _verdict(
     word = "Reproduced" if all(whole) else "Partly" if any(whole) or sum(holds) >= 4 else "Not reproduced"
     shrinks = all(part for each in parts.values() for part in each[3:])
     return word, (
-        f"over the answers of L = {last}, attention on {'the next predicate' if claim.column == 'predicate' else 'itself'} "
-        f"{'; '.join(told)}. It is lower at L = {last} than at {lengths[0]} for both groups and both models: "
-        f"{'yes' if shrinks else 'no'}. (`Reproduced` means that in both models {steep} falls by {FALLS:g} or more, "
-        f"{flat} by less, the two differ beyond the spread of seeds, and both shrink with length; `partly` in one model, "
-        f"or four of the six about the fall.)"
+        f"over the answers of L = {last}, attention on "
+        f"{'the next predicate' if claim.column == 'predicate' else 'itself'} {'; '.join(told)}. It is lower at L = "
+        f"{last} than at {lengths[0]} for both groups and both models: {'yes' if shrinks else 'no'}. (`Reproduced` "
+        f"means that in both models {steep} falls by {FALLS:g} or more, {flat} by less, the two differ beyond the "
+        "spread of seeds, and both shrink with length; `partly` in one model, or four of the six about the fall.)"
     )
 
 

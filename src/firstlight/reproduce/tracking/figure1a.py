@@ -104,8 +104,8 @@ def _verdict(budget: Budget, curves: dict[tuple[str, int], Curve]) -> tuple[str,
     return word, (
         f"{told}. The claim as it stands (at L = {far} {simple} at least {NEAR_PERFECT:g}, {symmetric} at most "
         f"{LIMITED:g} though at least {NEAR_PERFECT:g} at L = {twice}) holds at {sum(holds)} of {len(steps)} "
-        f"checkpoints, and {simple} is ahead beyond the spread of seeds at {sum(ahead)}. (`Reproduced` means at all checkpoints, "
-        f"`partly` at some, or ahead at all.)"
+        f"checkpoints, and {simple} is ahead beyond the spread of seeds at {sum(ahead)}. (`Reproduced` means at all "
+        "checkpoints, `partly` at some, or ahead at all.)"
     )
 
 

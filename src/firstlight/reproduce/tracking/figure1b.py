@@ -41,8 +41,8 @@ def reproduce(place: Place) -> Outcome:
             BAND,
             *setting_notes(place),
             "The paper has no control. `Continued` is as many updates at the short length in one uninterrupted "
-            "training; `restarted` begins with a new state of Adam as often as the stages do. What self-training gains is the "
-            "difference from the controls, not from the base.",
+            "training; `restarted` begins with a new state of Adam as often as the stages do. What self-training gains "
+            "is the difference from the controls, not from the base.",
             f"Labels that the model wrote were right in all values for {labels['least']:.1%} of sentences in the worst "
             f"stage and seed, {labels['mean']:.1%} on average.",
         ],
@@ -89,9 +89,9 @@ def _verdict(budget: Budget, curves: dict[str, Curve], stages: list[str]) -> tup
         f"at L = {far} {budget.symmetric} goes from {first.mean(far):.2f} to {end.cell()} by self-training, "
         f"{budget.simple} after as many updates has {curves[f'{budget.simple}, continued'].mean(far):.2f}. Beside its "
         f"controls that is {told}. Each stage solves twice its length ({NEAR_PERFECT:g} or more): "
-        f"{_yes(all(doubled))}; nearly perfect at L = {far}: {_yes(solved)}; not behind {budget.simple} by more than {SAME:g}: "
-        f"{_yes(matches)}; ahead of both controls beyond the spread of seeds: {_yes(beyond)}. (`Reproduced` means all "
-        f"four, `partly` that self-training gains beyond the spread of seeds, or ends nearly perfect.)"
+        f"{_yes(all(doubled))}; nearly perfect at L = {far}: {_yes(solved)}; not behind {budget.simple} by more than "
+        f"{SAME:g}: {_yes(matches)}; ahead of both controls beyond the spread of seeds: {_yes(beyond)}. (`Reproduced` "
+        "means all four, `partly` that self-training gains beyond the spread of seeds, or ends nearly perfect.)"
     )
 
 

@@ -36,10 +36,10 @@ def reproduce(place: Place) -> Outcome:
     return Outcome(
         name="tracking/figure2",
         title="Figure 2: attention at the training length",
-        claim="For both groups attention lies on two diagonals: an answer looks at the predicate of the next answer and "
-        "at itself.",
-        verdict=f"{word}: {told}. Both diagonals are there (each at least {SEEN:g}, at most {ELSEWHERE:g} elsewhere) in "
-        f"{sum(both.values())} of {len(both)} kinds of model. (`Reproduced` means in all, `partly` in some.)",
+        claim="For both groups attention lies on two diagonals: an answer looks at the predicate of the next answer "
+        "and at itself.",
+        verdict=f"{word}: {told}. Both diagonals are there (each at least {SEEN:g}, at most {ELSEWHERE:g} elsewhere) "
+        f"in {sum(both.values())} of {len(both)} kinds of model. (`Reproduced` means in all, `partly` in some.)",
         differences=[
             RESIDUAL,
             f"Means over heads, over {SENTENCES} sentences, and over seeds.",

@@ -42,10 +42,10 @@ def reproduce(place: Place) -> Outcome:
         name="tracking/figure5",
         title="Figure 5: attention on permuted predicates",
         claim="With the predicates permuted, attention follows the shared variable, not the place.",
-        verdict=f"{word}: the share of attention on the right predicate changes by at most {largest:.1g} for any answer, "
-        f"seed and model (`Reproduced` means at most {SAME:g}). It cannot be otherwise: one layer without positions "
-        "sees a set of predicates, so this is an identity and no evidence of what was learnt. Where positions make it a "
-        f"test, sentences with all values right go by permuting from {told}.",
+        verdict=f"{word}: the share of attention on the right predicate changes by at most {largest:.1g} for any "
+        f"answer, seed and model (`Reproduced` means at most {SAME:g}). It cannot be otherwise: one layer without "
+        "positions sees a set of predicates, so this is an identity and no evidence of what was learnt. Where "
+        f"positions make it a test, sentences with all values right go by permuting from {told}.",
         differences=[
             "The same permutation in all sentences, and the same sentences in order and permuted.",
             f"Means over heads, over {SENTENCES} sentences, and over seeds. {RESIDUAL}",

@@ -8,8 +8,8 @@ CLAIM = Claim(
     title="Figure 7: attention on answers beyond the training length",
     column="answer",
     steep="simple",
-    text="At L = 10 and 20 attention of an answer on itself falls sharply with place and length for C6 and is stable for "
-    "S5: the reverse of figure 6.",
+    text="At L = 10 and 20 attention of an answer on itself falls sharply with place and length for C6 and is stable "
+    "for S5: the reverse of figure 6.",
 )
 
 

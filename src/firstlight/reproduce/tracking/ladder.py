@@ -26,6 +26,7 @@ from firstlight.reproduce.tracking.rungs import (
     model_with_loss,
     rung,
     smoothed,
+    steps_told,
     trainings,
     whole_history,
 )
@@ -85,21 +86,22 @@ def reproduce(place: Place) -> Outcome:
             "The share of elements that send y to a given value is 1/n for every transitive action, whatever its "
             "stabiliser: with uniform actions no rung has more distractors than another.",
             f"Learnt: {LEARNT:.0%} of sentences of the training length come out right. Equal loss: the lowest loss "
-            f"(averaged over {SMOOTHED} updates) that every training that learnt reaches, and the first checkpoint after "
-            "it.",
-            f"L50 and L90 are the lengths at which 50 % and 90 % of sentences come out right, between those measured; "
+            f"(averaged over {SMOOTHED} updates) that every training that learnt reaches, and the first checkpoint "
+            "after it.",
+            "L50 and L90 are the lengths at which 50 % and 90 % of sentences come out right, between those measured; "
             f"{budget.lengths[-1]} may stand for more. ε is attention on neither of the right clauses at L = {length}. "
-            f"Borne is the largest ε that can be imposed there with {BORNE:.0%} of next clauses right: the attention on "
-            "the right clauses stays in the proportion it has, the rest is spread evenly.",
+            f"Borne is the largest ε that can be imposed there with {BORNE:.0%} of next clauses right: the attention "
+            "on the right clauses stays in the proportion it has, the rest is spread evenly.",
             BAND,
         ],
         settings=settings_of(
             place, budget, groups=", ".join(rungs), partners=", ".join(f"{a}: {b}" for a, b in budget.partners.items())
         ),
         tables={
-            f"The practical model {each.how}": _table(rungs, first, each) for each in (by_steps, by_loss)
-        } | {"A rung beside its partner, with about as many pairs": _partner_table(budget, rungs, first, by_steps, by_loss),
-             "The theory model, Algorithm 2 at the settings that work for each group": theory_table},
+            **{f"The practical model {each.how}": _table(rungs, first, each) for each in (by_steps, by_loss)},
+            "A rung beside its partner, with about as many pairs": _partner_table(budget, rungs, by_steps, by_loss),
+            "The theory model, Algorithm 2 at the settings that work for each group": theory_table,
+        },
         figures=_figures(budget, rungs, first, by_steps, by_loss),
         numbers={
             "rungs": [asdict(each) for each in rungs.values()],
@@ -138,19 +140,14 @@ def _table(rungs: Mapping[str, Rung], first: Mapping[str, list[int | None]], mat
             if found
             else ["-"] * len(_COLUMNS)
         )
-        cells.append([group, facts.degree, facts.stabiliser, facts.pairs, f"{len(found)}", _steps(first[group]), *measures])
+        cells.append(
+            [group, facts.degree, facts.stabiliser, facts.pairs, f"{len(found)}", steps_told(first[group]), *measures]
+        )
     header = ["group", "n", "stabiliser", "pairs", "seeds", "steps to learn", "L90", "L50", "ε", "borne"]
     return Table(header, cells, "lrrrrrrrrr")
 
 
 _COLUMNS = (("nine_tenths", 0), ("half", 0), ("epsilon", 3), ("borne", 2))
-
-
-def _steps(found: Sequence[int | None]) -> str:
-    known = [float(step) for step in found if step is not None]
-    missing = len(found) - len(known)
-    told = spread(known, (0, math.inf)).cell(0) if known else "-"
-    return f"{told}, {missing} never" if missing else told
 
 
 def _log(found: Sequence[Found], name: str) -> list[float]:
@@ -177,9 +174,7 @@ def _signed(gap: Spread, digits: int = 2) -> str:
     return f"{gap.mean:+.{digits}f} ({gap.low:+.{digits}f} to {gap.high:+.{digits}f})"
 
 
-def _partner_table(
-    budget: Budget, rungs: Mapping[str, Rung], first: Mapping[str, list[int | None]], *matched: Matched
-) -> Table:
+def _partner_table(budget: Budget, rungs: Mapping[str, Rung], *matched: Matched) -> Table:
     cells = []
     for group, partner in budget.partners.items():
         pairs = f"{rungs[group].pairs} and {rungs[partner].pairs}"
@@ -188,8 +183,14 @@ def _partner_table(
             if not one or not other:
                 cells.append([f"{group} - {partner}", pairs, each.how, "not learnt", "", "", ""])
                 continue
-            gaps = [_apart(_log(one, "half"), _log(other, "half")), _apart(_log(one, "nine_tenths"), _log(other, "nine_tenths"))]
-            gaps += [_apart([getattr(x, name) for x in one], [getattr(x, name) for x in other]) for name in ("epsilon", "borne")]
+            gaps = [
+                _apart(_log(one, "half"), _log(other, "half")),
+                _apart(_log(one, "nine_tenths"), _log(other, "nine_tenths")),
+            ]
+            gaps += [
+                _apart([getattr(x, name) for x in one], [getattr(x, name) for x in other])
+                for name in ("epsilon", "borne")
+            ]
             cells.append([f"{group} - {partner}", pairs, each.how, *(_signed(gap) for gap in gaps)])
     return Table(["difference", "pairs", "compared", "log2 L50", "log2 L90", "ε", "borne"], cells, "lllrrrr")
 
@@ -219,14 +220,18 @@ def _verdict(
         better = sum(gap.low > 0 for gap in beside)
         holds.append([shorter.high < 0, wider.low > 0, worse > len(beside) / 2])
         told.append(
-            f"{each.how}, {high} has log2 L50 {_signed(shorter)} and ε {_signed(wider, 3)} beside {low}; beside partners "
-            f"with as many pairs, {worse} of {len(beside)} rungs carry shorter beyond the spread of seeds and {better} "
-            f"longer"
+            f"{each.how}, {high} has log2 L50 {_signed(shorter)} and ε {_signed(wider, 3)} beside {low}; beside "
+            f"partners with as many pairs, {worse} of {len(beside)} rungs carry shorter beyond the spread of seeds and "
+            f"{better} longer"
         )
     word = (
-        "Reproduced" if all(all(each) for each in holds) else "Partly" if any(any(each) for each in holds) else "Not reproduced"
+        "Reproduced"
+        if all(all(each) for each in holds)
+        else "Partly"
+        if any(any(each) for each in holds)
+        else "Not reproduced"
     )
-    steps = ", ".join(f"{group} {_steps(first[group])}" for group in rungs)
+    steps = ", ".join(f"{group} {steps_told(first[group])}" for group in rungs)
     return word, (
         f"{'; '.join(told)}. Steps to learn: {steps}. (`Reproduced` means that after equal steps and at equal loss the "
         f"largest stabiliser carries shorter and has a larger ε than the smallest, and most rungs carry shorter than "
@@ -248,11 +253,14 @@ def _figures(
                     f"{what} {each.how}", curves, [Mark(budget.practical.length, "trained")]
                 )
         figures[f"dilution-equal-{name}"] = line_plot(
-            f"Next clause under imposed dilution, {each.how}", Axis("imposed ε"), Axis("next clauses right", between=(-0.02, 1.02)),
+            f"Next clause under imposed dilution, {each.how}", Axis("imposed ε"),
+            Axis("next clauses right", between=(-0.02, 1.02)),
             [_diluted(g, found).line(i % 7, i // 7) for i, (g, found) in enumerate(each.found.items())],
         )  # fmt: skip
     pairs = Axis("pairs (g, y) to learn", log=True)
-    known = {g: [(float(rungs[g].pairs), float(step)) for step in steps if step is not None] for g, steps in first.items()}
+    known = {
+        g: [(float(rungs[g].pairs), float(step)) for step in steps if step is not None] for g, steps in first.items()
+    }
     figures["steps-to-learn"] = line_plot(
         "Steps to learn against pairs", pairs, Axis("steps", log=True), _against_pairs(budget, rungs, known)
     )

@@ -8,7 +8,7 @@ from firstlight.reproduce.outcome import Place
 from firstlight.reproduce.tracking.budget import Budget, theory
 from firstlight.reproduce.tracking.concentration import not_learnt
 from firstlight.reproduce.tracking.material import At, Theory, run_of, runs_for
-from firstlight.reproduce.tracking.rungs import look_into, rung
+from firstlight.reproduce.tracking.rungs import look_into, rung, steps_told
 from firstlight.reproduce.tracking.spread import spread
 
 
@@ -28,7 +28,7 @@ def theory_ladder(place: Place, budget: Budget) -> tuple[Table, list[dict[str, A
         missing = [not_learnt(place, each) for each in trainings[group]]
         cells.append([
             group, facts.stabiliser, facts.pairs, f"{settings.ffn_rate:g}",
-            spread([step for step in appeared if step is not None] or [math.nan]).cell(0), f"{max(missing)}",
+            steps_told(appeared), f"{max(missing)}",
             *(spread([getattr(each, name) for each in some], (0, math.inf)).cell(digits)
               for name, digits in (("nine_tenths", 0), ("half", 0), ("epsilon", 3), ("borne", 2))),
         ])  # fmt: skip
@@ -38,7 +38,18 @@ def theory_ladder(place: Place, budget: Budget) -> tuple[Table, list[dict[str, A
              "dilution": each.dilution}
             for seed, each, step, lacking in zip(budget.seeds, some, appeared, missing, strict=True)
         ]  # fmt: skip
-    header = ["group", "stabiliser", "pairs", "rate of W", "all features after", "pairs not learnt", "L90", "L50", "ε", "borne"]
+    header = [
+        "group",
+        "stabiliser",
+        "pairs",
+        "rate of W",
+        "all features after",
+        "pairs not learnt",
+        "L90",
+        "L50",
+        "ε",
+        "borne",
+    ]
     low, high = groups[0], groups[-1]
     ends = {group: [found[model] for model in models[group]] for group in (low, high)}
     told = ", ".join(

@@ -131,9 +131,7 @@ def runs_for(place: Place, trainings: Iterable[Training]) -> None:
     left = [each for each in wanted if not _finished(folder_of(place, each))]
     if left and place.show:
         say(f"  {len(left)} trainings of {len(wanted)} are to be done, {min(workers(place), len(left))} at a time")
-    work_off(
-        partial(_train, place), left, after=lambda each: each.after, workers=workers(place), show=place.show
-    )
+    work_off(partial(_train, place), left, after=lambda each: each.after, workers=workers(place), show=place.show)
 
 
 def model_at(place: Place, at: At) -> SentenceModel:

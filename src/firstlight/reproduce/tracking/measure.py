@@ -1,5 +1,6 @@
 """What is measured of trained models, as JSON holds it; each function is done in a process of its own."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from firstlight.reproduce.tracking.material import At, model_at
 from firstlight.tracking.language.interleaved import Interleaved, in_order
 from firstlight.tracking.language.sampling import draw
 from firstlight.tracking.measures.accuracy import accuracy_rows, attention_rows
+from firstlight.tracking.measures.failure import failure_measured, failure_prediction
 from firstlight.tracking.measures.look import look_of
 from firstlight.tracking.practical.context_rot import context_rot
 from firstlight.tracking.practical.model import PracticalModel
@@ -76,6 +78,17 @@ class Imposed(At):
     shares: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True)
+class Failing(At):
+    """A model whose roll-outs fail somewhere.
+
+    Attributes:
+        count: sentences of each length that is tried.
+    """
+
+    count: int = 200
+
+
 def accuracy(place: Place, item: Lengths) -> list[dict[str, Any]]:
     """Return the rows of `firstlight lego eval`."""
     model = model_at(place, item)
@@ -139,6 +152,21 @@ def imposed_dilution(place: Place, item: Imposed) -> list[dict[str, Any]]:
         read = torch.einsum("qhk,qhkc->qhc", attention, look.own.offered)
         rows.append({"epsilon": share, "right": float((look.margins(read) > 0).double().mean())})
     return rows
+
+
+def failure(place: Place, item: Failing) -> list[dict[str, Any]]:
+    """Return predicted and measured failure lengths for each share of right roll-outs; None is beyond all lengths."""
+    model = model_at(place, item)
+    prediction = failure_prediction(model)
+    return [
+        {"share": share, "predicted": _finite(prediction.lengths[share]), "measured": _finite(seen.length),
+         "low": seen.low, "high": _finite(seen.high), "epsilon": prediction.epsilon}
+        for share, seen in failure_measured(model, count=item.count).items()
+    ]  # fmt: skip
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _practical(place: Place, item: At) -> PracticalModel:

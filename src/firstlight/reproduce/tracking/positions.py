@@ -25,9 +25,7 @@ def reproduce(place: Place) -> Outcome:
     lookers = {model: Lengths(model.training, lengths=budget.lengths, count=budget.count) for model in every}
     looked = measured(place, "attention-rows", attention, list(lookers.values()))
     rotting = {
-        model: Irrelevant(
-            model.training, length=budget.practical.length, count=budget.count, clauses=budget.irrelevant
-        )
+        model: Irrelevant(model.training, length=budget.practical.length, count=budget.count, clauses=budget.irrelevant)
         for model in every
     }
     rotted = measured(place, "irrelevant", among_irrelevant, list(rotting.values()))
@@ -36,10 +34,7 @@ def reproduce(place: Place) -> Outcome:
         name: curve(name, [_over_heads(looked[lookers[model]]) for model in found], "length", "mass")
         for name, found in models.items()
     }
-    among = {
-        name: [rotted[rotting[model]] for model in found]
-        for name, found in models.items()
-    }
+    among = {name: [rotted[rotting[model]] for model in found] for name, found in models.items()}
     still = {name: curve(name, found, "irrelevant", "rollout") for name, found in among.items()}
     kept = {name: curve(name, found, "irrelevant", _mass_of) for name, found in among.items()}
     clauses = Axis("irrelevant clauses")
@@ -52,8 +47,8 @@ def reproduce(place: Place) -> Outcome:
         verdict=_verdict(budget, right, mass, still, kept),
         differences=[
             BAND,
-            "Attention is the share on the next predicate and on the answer itself together, a mean over heads, answers "
-            "and sentences.",
+            "Attention is the share on the next predicate and on the answer itself together, a mean over heads, "
+            "answers and sentences.",
             "Irrelevant clauses are a chain of other variables without any answer, put between the predicates; the "
             f"sentences have L = {budget.practical.length}, as in training.",
             "Learned positions beyond those of training sentences keep their random initial values. A convolution "
@@ -79,7 +74,8 @@ def reproduce(place: Place) -> Outcome:
                 [each.line(number) for number, each in enumerate(still.values())],
             ),
             "irrelevant-attention": line_plot(
-                "Attention among irrelevant clauses", clauses, Axis("attention on the right clauses", between=(-0.02, 1.02)),
+                "Attention among irrelevant clauses", clauses,
+                Axis("attention on the right clauses", between=(-0.02, 1.02)),
                 [each.line(number) for number, each in enumerate(kept.values())],
             ),
         },
@@ -117,11 +113,11 @@ def _verdict(
     budget: Budget, right: dict[str, Curve], mass: dict[str, Curve], still: dict[str, Curve], kept: dict[str, Curve]
 ) -> str:
     length, most = budget.practical.length, budget.irrelevant[-1]
-    carried = {
-        name: max((x for x in each.x if each.mean(x) >= GOOD), default=None) for name, each in right.items()
-    }
+    carried = {name: max((x for x in each.x if each.mean(x) >= GOOD), default=None) for name, each in right.items()}
     told = ", ".join(f"{name} {'nowhere' if x is None else f'L = {x:g}'}" for name, x in carried.items())
-    behind = [name for name in right if name not in ("none", "convolution") and (carried[name] or 0) < (carried["none"] or 0)]
+    behind = [
+        name for name in right if name not in ("none", "convolution") and (carried[name] or 0) < (carried["none"] or 0)
+    ]
     others = [name for name in right if name not in ("none", "convolution")]
     local = right["convolution"].mean(budget.lengths[-1]) - right["none"].mean(budget.lengths[-1])
     first, last = still["none"].mean(budget.irrelevant[0]), still["none"].mean(most)
@@ -130,8 +126,8 @@ def _verdict(
     word = "Reproduced" if all(holds) else "Partly" if any(holds) else "Not reproduced"
     return (
         f"{word}: {GOOD:.0%} of sentences come out right as far as: {told}. Positions hinder: {len(behind)} of "
-        f"{len(others)} kinds do not reach as far as none. The convolution changes accuracy at L = {budget.lengths[-1]} "
-        f"by {local:+.2f}. Without positions, {most} irrelevant clauses take {drawn:.2f} of the attention at L = {length} "
-        f"and accuracy goes from {first:.2f} to {last:.2f}. (`Reproduced` means that all positions hinder, the "
-        f"convolution helps, and clauses cost attention and accuracy; `partly` some of this.)"
+        f"{len(others)} kinds do not reach as far as none. The convolution changes accuracy at L = "
+        f"{budget.lengths[-1]} by {local:+.2f}. Without positions, {most} irrelevant clauses take {drawn:.2f} of the "
+        f"attention at L = {length} and accuracy goes from {first:.2f} to {last:.2f}. (`Reproduced` means that all "
+        "positions hinder, the convolution helps, and clauses cost attention and accuracy; `partly` some of this.)"
     )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from firstlight.reproduce.tracking.budget import Budget, base, continued
 from firstlight.reproduce.tracking.lengths import length_rows
 from firstlight.reproduce.tracking.material import At, Practical, measured, run_of
 from firstlight.reproduce.tracking.measure import Imposed, Lengths, attention, imposed_dilution
+from firstlight.reproduce.tracking.spread import spread
 from firstlight.tracking.language.facts import facts_of
 from firstlight.tracking.language.names import action_named
 
@@ -80,6 +82,14 @@ def learnt_at(history: Mapping[str, np.ndarray]) -> int | None:
     return int(history["step"][right[0]]) if len(right) else None
 
 
+def steps_told(found: Sequence[int | None]) -> str:
+    """Write after how many updates seeds had learnt, and how many never did."""
+    known = [float(step) for step in found if step is not None]
+    missing = len(found) - len(known)
+    told = spread(known, (0, math.inf)).cell(0) if known else "-"
+    return f"{told}, {missing} never" if missing else told
+
+
 def smoothed(history: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the loss averaged over the last updates; before there are enough of them it is infinite."""
     window = min(SMOOTHED, len(history["loss"]))
@@ -101,7 +111,9 @@ def look_into(place: Place, budget: Budget, models: Sequence[At]) -> dict[At, Fo
     """Measure models."""
     length = budget.looked_at[-1]
     rows = length_rows(place, budget, models)
-    looks = {each: Lengths(each.training, each.step, each.stage, lengths=(length,), count=budget.count) for each in models}
+    looks = {
+        each: Lengths(each.training, each.step, each.stage, lengths=(length,), count=budget.count) for each in models
+    }
     looked = measured(place, "attention-rows", attention, list(looks.values()))
     imposed = {
         each: Imposed(each.training, each.step, each.stage, length=length, count=budget.count, shares=SHARES)
@@ -130,9 +142,7 @@ def reach(lengths: Sequence[float], right: Sequence[float], level: float) -> flo
     """
     if right[0] < level:
         return 1.0
-    for (shorter, above), (longer, below) in zip(
-        zip(lengths, right, strict=True), zip(lengths[1:], right[1:], strict=True), strict=False
-    ):
+    for (shorter, above), (longer, below) in pairwise(zip(lengths, right, strict=True)):
         if below < level:
             part = (above - level) / (above - below)
             return float(shorter * (longer / shorter) ** part)
@@ -143,7 +153,7 @@ def _borne(dilution: Sequence[Mapping[str, float]]) -> float:
     """Return the largest imposed ε at which the next clause is right often enough, between those measured."""
     if dilution[0]["right"] < BORNE:
         return 0.0
-    for before, after in zip(dilution, dilution[1:], strict=False):
+    for before, after in pairwise(dilution):
         if after["right"] < BORNE:
             part = (before["right"] - BORNE) / (before["right"] - after["right"])
             return before["epsilon"] + part * (after["epsilon"] - before["epsilon"])

@@ -10,8 +10,8 @@ import numpy as np
 from firstlight.report.plots import Line
 
 BAND = (
-    "Lines are means over seeds, dots are single seeds, bands go from the lowest seed to the highest. Tables have the mean "
-    "and its 95 % interval (Student's t over seeds); numbers.json has the interval of each seed alone (Wilson's)."
+    "Lines are means over seeds, dots are single seeds, bands go from the lowest seed to the highest. Tables have the "
+    "mean and its 95 % interval (Student's t over seeds); numbers.json has the interval of each seed alone (Wilson's)."
 )
 
 

@@ -10,8 +10,11 @@ from firstlight.reproduce.tracking.concentration import (
     ACC,
     CONDITIONS,
     attention_curves,
+    condition_table,
     diagonals,
     not_learnt,
+    shape_table,
+    stated,
     theory_settings,
 )
 from firstlight.reproduce.tracking.lengths import length_plot, length_rows, length_table, numbers
@@ -40,6 +43,7 @@ def reproduce(place: Place) -> Outcome:
     epsilon = attention_curves(place, dict(models), (TRAINED,), budget.count, "epsilon")
     gap = attention_curves(place, dict(models), (TRAINED,), budget.count, "gap")
     of_q = measured(place, "diagonals", diagonals, every)
+    beside = measured(place, "statements", stated, every)
     missing = {group: [not_learnt(place, training) for training in found] for group, found in trainings.items()}
     short, far = _lengths(budget.lengths)
     word, told = _verdict(groups, forced, rolled, epsilon, gap, short, far)
@@ -57,17 +61,17 @@ def reproduce(place: Place) -> Outcome:
     return Outcome(
         name="tracking/theorem41",
         title="Theorem 4.1: simply transitive actions, from chains of two to long ones",
-        claim="After Algorithm 1 (the feed-forward network on one step, then attention on two) a simply transitive action "
-        "is solved, ACC_L at least 1 - 1/poly(d), for all L up to order d^c for a constant c between 0 and 1, and "
-        "attention on the two right clauses is at least 1 - O(d^-c) at L = 1 and 2.",
+        claim="After Algorithm 1 (the feed-forward network on one step, then attention on two) a simply transitive "
+        "action is solved, ACC_L at least 1 - 1/poly(d), for all L up to order d^c for a constant c between 0 and 1, "
+        "and attention on the two right clauses is at least 1 - O(d^-c) at L = 1 and 2.",
         verdict=f"{word}: {told}",
         differences=[
             CONDITIONS,
             "Assumption 4.1 calls every simply transitive action cyclic. It is not: any group acts so on itself. "
-            f"{budget.other_simple}, which is not cyclic, is trained as well; the proof uses no more than that each pair "
-            "of values has one element.",
-            "ACC_L is the probability of the whole right clause after right ones (Def. 3.6). A greedy roll-out asks for "
-            "the most likely token only and can be perfect where ACC_L is not.",
+            f"{budget.other_simple}, which is not cyclic, is trained as well; the proof uses no more than that each "
+            "pair of values has one element.",
+            "ACC_L is the probability of the whole right clause after right ones (Def. 3.6). A greedy roll-out asks "
+            "for the most likely token only and can be perfect where ACC_L is not.",
             BAND,
         ],
         settings=theory_settings(place, budget, every_training),
@@ -76,6 +80,10 @@ def reproduce(place: Place) -> Outcome:
             f"Attention after training at L = {TRAINED}": Table(
                 ["action", "pairs not learnt", "ε", "gap", "-ln ε / ln d",
                  "Q43 diagonal", "off it", "Q44 diagonal", "off it"], cells, "lrrrrrrrr",
+            ),
+            f"Conditions, {budget.simple}": condition_table([beside[models[budget.simple][0]]], "Theorem 4.1"),
+            f"Features of W (Theorem B.1), {budget.simple}": shape_table(
+                [beside[model] for model in models[budget.simple]], "Theorem B.1"
             ),
         },
         figures={
@@ -88,6 +96,7 @@ def reproduce(place: Place) -> Outcome:
             "attention": [each.as_json() for found in (epsilon, gap) for each in found.values()],
             "Q": [{"model": str(model), **of_q[model]} for model in every],
             "pairs not learnt": missing,
+            "statements": [{"model": str(model), "theorems": beside[model]} for model in every],
             "rows": numbers(rows),
         },
     )  # fmt: skip
@@ -125,8 +134,15 @@ def _verdict(
         )
     first = holds[groups[0]]
     word = "Reproduced" if all(first) else "Partly" if any(first) else "Not reproduced"
-    names = (f"ACC >= {SOLVED:g} at L = {short}", f"roll-out >= {ROLLED:g} at {far}", f"ε <= {NEAR:g}", f"gap <= {EVEN:g}")
-    failed = [f"{group}: {name}" for group in groups for name, fine in zip(names, holds[group], strict=True) if not fine]
+    names = (
+        f"ACC >= {SOLVED:g} at L = {short}",
+        f"roll-out >= {ROLLED:g} at {far}",
+        f"ε <= {NEAR:g}",
+        f"gap <= {EVEN:g}",
+    )
+    failed = [
+        f"{group}: {name}" for group in groups for name, fine in zip(names, holds[group], strict=True) if not fine
+    ]
     return word, (
         f"{'; '.join(told)}. In every seed {', '.join(names)}: "
         f"{'all hold' if not failed else 'not ' + '; not '.join(failed)}. (`Reproduced` means that all four hold for "

@@ -1,11 +1,22 @@
 """Theorem 5.1: Algorithm 2 on the symmetric group, doubling the length on answers of its own."""
 
+from dataclasses import replace
+
 from firstlight.report.page import Table
 from firstlight.reproduce.outcome import Outcome, Place
 from firstlight.reproduce.tracking.budget import BUDGETS, Budget, theory
-from firstlight.reproduce.tracking.concentration import ACC, CONDITIONS, attention_curves, not_learnt, theory_settings
+from firstlight.reproduce.tracking.concentration import (
+    ACC,
+    CONDITIONS,
+    attention_curves,
+    condition_table,
+    not_learnt,
+    shape_table,
+    stated,
+    theory_settings,
+)
 from firstlight.reproduce.tracking.lengths import length_plot, length_rows, length_table, numbers
-from firstlight.reproduce.tracking.material import At, run_of, runs_for
+from firstlight.reproduce.tracking.material import At, Theory, measured, run_of, runs_for
 from firstlight.reproduce.tracking.spread import BAND, Curve, curve, difference, spread
 
 SOLVED, SMALL = 0.95, 0.01
@@ -33,6 +44,7 @@ def reproduce(place: Place) -> Outcome:
     }
     runs_for(place, [*trainings, *controls])
     updates = {k: [_updates(place, each, k) for each in trainings] for k in range(1, K + 1)}
+    beside = measured(place, "statements", stated, [At(each) for each in trainings])
     word, told = _verdict(budget, rolled, at_double, epsilon)
     cells = [
         [f"L = {2**k}", spread(updates[k]).cell(0), length, at_double[k][ACC].spreads[0].cell(),
@@ -60,6 +72,8 @@ def reproduce(place: Place) -> Outcome:
             "After each stage, at twice its length": Table(
                 ["trained to", "updates of Q", "measured at L", "ACC", "roll-out", "ε"], cells, "lrrrrr"
             ),
+            f"Conditions, {group}": condition_table([beside[At(trainings[0])]], "Theorem 5.1"),
+            f"Features of W (Theorem C.1), {group}": shape_table(list(beside.values()), "Theorem C.1"),
             "Greedy roll-outs against length": length_table("model", list(rolled.values())),
             "ACC_L, teacher-forced, against length": length_table("model", list(forced.values())),
         },
@@ -78,20 +92,19 @@ def reproduce(place: Place) -> Outcome:
             "teacher forced": [each.as_json() for each in forced.values()],
             "epsilon at twice the length": {2**k: each.as_json() for k, each in epsilon.items()},
             "updates": {2**k: each for k, each in updates.items()},
+            "statements": [{"model": str(model), "theorems": found} for model, found in beside.items()],
             "rows": numbers(rows),
         },
     )
 
 
 def _at_length(place: Place, budget: Budget, models: list[At], length: int) -> dict[str, Curve]:
-    from dataclasses import replace
-
     rows = length_rows(place, replace(budget, lengths=(length,)), models)
     return {name: curve(name, [rows[model] for model in models], "length", name) for name in (ACC, "rollout")}
 
 
-def _updates(place: Place, training: object, stage: int) -> int:
-    told = run_of(place, training).manifest["stages"][stage]  # type: ignore[arg-type]
+def _updates(place: Place, training: Theory, stage: int) -> int:
+    told = run_of(place, training).manifest["stages"][stage]
     return int(told["ends"] - told["begins"])
 
 
@@ -112,13 +125,15 @@ def _verdict(
     ]
     word = "Reproduced" if all(holds) else "Partly" if any(holds) or gain.low > 0 else "Not reproduced"
     each = "; ".join(
-        f"trained to L = {2**k} it has ACC {acc[k]:.3f}, roll-outs {out[k]:.3f} and ε = {concentrated[k]:.4f} at twice that"
+        f"trained to L = {2**k} it has ACC {acc[k]:.3f}, roll-outs {out[k]:.3f} and ε = {concentrated[k]:.4f} at twice "
+        "that"
         for k in acc
     )
     return word, (
-        f"{budget.symmetric}: {each}. Roll-outs at L = {far} go from {first.mean(far):.2f} to {last.mean(far):.2f}; as many "
-        f"updates at L = 2 come to {rolled[f'control {K - 1}'].mean(far):.2f}, so the longer answers are worth "
-        f"{control.mean:+.2f} ({control.low:+.2f} to {control.high:+.2f}). (`Reproduced` means, in the mean over seeds, "
-        f"ACC of {SOLVED:g} or more and ε of {SMALL:g} or less at twice the length of every stage, and roll-outs of "
-        f"{SOLVED:g} or more at L = {far}; `partly` one of the three, or a gain beyond the spread of seeds.)"
+        f"{budget.symmetric}: {each}. Roll-outs at L = {far} go from {first.mean(far):.2f} to {last.mean(far):.2f}; as "
+        f"many updates at L = 2 come to {rolled[f'control {K - 1}'].mean(far):.2f}, so the longer answers are worth "
+        f"{control.mean:+.2f} ({control.low:+.2f} to {control.high:+.2f}). (`Reproduced` means, in the mean over "
+        f"seeds, ACC of {SOLVED:g} or more and ε of {SMALL:g} or less at twice the length of every stage, and "
+        f"roll-outs of {SOLVED:g} or more at L = {far}; `partly` one of the three, or a gain beyond the spread of "
+        "seeds.)"
     )
