@@ -7,11 +7,11 @@ import typer
 from firstlight.cli.output import Json, print_json
 from firstlight.errors import FirstlightError
 
-_NAMES = ("bigrams", "statistics", "training")
+_NAMES = ("bigrams", "statistics", "training", "tracking")
 
 
 def bench(
-    name: Annotated[str | None, typer.Argument(help="bigrams, statistics or training. [all]")] = None,
+    name: Annotated[str | None, typer.Argument(help="bigrams, statistics, training or tracking. [all]")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads, for ours and for the plain loops. [all cores]")] = None,
     text: Annotated[str | None, typer.Option(help="A source of text for V = 3,000. [the embedded stories]")] = None,
     windows: Annotated[int, typer.Option(help="Windows at V = 3,000, overlapping where the text is short.")] = 40_000,
@@ -26,6 +26,9 @@ def bench(
     from firstlight.bench.rows import as_json as document
     from firstlight.bench.rows import as_table, machine
     from firstlight.bench.statistics import bench_statistics
+    from firstlight.bench.tracking_language import bench_language
+    from firstlight.bench.tracking_practical import bench_practical
+    from firstlight.bench.tracking_theory import bench_theory
     from firstlight.bench.training import bench_training
     from firstlight.statistics.engine import check_workers
 
@@ -39,6 +42,8 @@ def bench(
         rows += bench_statistics(threads, text, windows, subword_text, tokenizer, large_windows)
     if name in (None, "training"):
         rows += bench_training(threads, text, training_memory)
+    if name in (None, "tracking"):
+        rows += bench_language() + bench_theory(threads) + bench_practical(threads)
     if as_json:
         print_json(document(rows))
         return
