@@ -192,6 +192,22 @@ def test_theorems_stand_beside_a_theory_run(run: Any, theory: Run, practical: li
     assert "expected a finished one of 'lego theory'" in stderr
 
 
+def test_failure_lengths_are_predicted_and_measured(run: Any, tmp_path: Path) -> None:
+    options = (*PRACTICAL[2:], "--variables", 24, "--steps", 40, "--threads", 1)
+    model = trained(tmp_path / "run", *options)
+    asked = ("lego", "eval", model.path, "--lengths", 2, "--count", 20, "--failure")
+    rows = document(run(*asked, "--json"))["failure"]
+    assert [(row["share"], row["longest"]) for row in rows] == [(0.9, 23), (0.5, 23)]
+    assert all(row["predicted"] is None or row["predicted"] >= 0 for row in rows)
+    code, stdout, _ = run(*asked)
+    assert code == 0
+    assert "predicted from sentences of three actions" in stdout
+    other = trained(tmp_path / "other", *options, "--positions", "rope")
+    code, _, stderr = run("lego", "eval", other.path, "--lengths", 2, "--count", 2, "--failure")
+    assert (code, stderr.count("\n")) == (2, 1 + stderr.count("plan"))
+    assert "positions rope" in stderr
+
+
 def test_files_hold_what_was_printed(run: Any, practical: list[Run], tmp_path: Path) -> None:
     paths, out = [each.path for each in practical[:2]], tmp_path / "out"
     for command, name in (("eval", "accuracy"), ("attention", "attention")):

@@ -38,6 +38,9 @@ def evaluate(
     theorems: Annotated[
         bool, typer.Option("--theorems", help="Print Theorems 4.1, 5.1, B.1, C.1 beside each run of the theory model.")
     ] = False,
+    failure: Annotated[
+        bool, typer.Option("--failure", help="Lengths at which roll-outs fail: predicted without any, and measured.")
+    ] = False,
     out: Out = None,
     plots: Plots = True,
     interactive: Interactive = False,
@@ -49,14 +52,18 @@ def evaluate(
 
     findings = _measured(ACCURACY, runs, lengths, count, step, seed, device)
     stated = _stated(runs, step, seed) if theorems else {}
+    failures = _failures(runs, step, count, seed, device) if failure else []
     files = _write(findings, out, plots, interactive)
     if as_json:
         from dataclasses import asdict
 
         told = {run: [_known(asdict(each)) for each in found] for run, found in stated.items()}
-        print_json(findings.document() | ({"theorems": told} if theorems else {}) | files)
+        parts = ({"theorems": told} if theorems else {}) | ({"failure": _known(failures)} if failure else {})
+        print_json(findings.document() | parts | files)
         return
     _print(findings, files)
+    if failure:
+        _print_failures(failures)
     for run, found in stated.items():
         print("\n" + "\n\n".join([*([run] if len(stated) > 1 else []), *map(_statement, found)]))
 
@@ -146,6 +153,34 @@ def _stated(runs: list[Path], step: int | None, seed: int) -> dict[str, Any]:
             raise FirstlightError(f"{path}: --theorems with a run of {what}; expected a finished one of {THEORY!r}")
         found[str(path)] = statements(run, seed=seed)
     return found
+
+
+def _failures(runs: list[Path], step: int | None, count: int, seed: int, device: str) -> list[dict[str, Any]]:
+    """Return for each run and share the predicted length and the measured one; infinite where it is not reached."""
+    from firstlight.tracking.measures.failure import failure_measured, failure_prediction
+    from firstlight.tracking.measures.loading import load_model
+
+    rows = []
+    for run in runs:
+        model = load_model(run, step, device)
+        predicted = failure_prediction(model, seed=seed)
+        found = failure_measured(model, count=count, seed=seed, show=True)
+        for share, length in predicted.lengths.items():
+            seen = {"measured": found[share].length, "low": found[share].low, "high": found[share].high}
+            longest = model.variables - 1
+            rows.append({"run": str(run), "share": share, "predicted": length, **seen, "longest": longest})
+    return rows
+
+
+def _print_failures(rows: list[dict[str, Any]]) -> None:
+    cells = []
+    for row in rows:
+        longest = row["longest"]
+        shown = [f"over {longest:,}" if row[name] > longest else f"{row[name]:.3g}" for name in ("measured", "high")]
+        predicted = "over 65,536" if row["predicted"] == math.inf else f"{row['predicted']:.3g}"
+        cells.append([row["run"], f"{row['share']:.0%}", predicted, shown[0], f"{row['low']:.3g} to {shown[1]}"])
+    print("\nlengths at which so many roll-outs are right: predicted from sentences of three actions, and measured\n")
+    print(format_table(["run", "right", "predicted", "measured", "certainly (95 %) between"], cells, "lrrrl"))
 
 
 def _statement(statement: Any) -> str:
