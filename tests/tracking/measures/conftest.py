@@ -31,7 +31,9 @@ def practical_run(c3: Action, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="session")
 def theory_run(c3: Action, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    settings = replace(settings_for(c3), variables=VARIABLES, ffn_steps=400, attention_steps=100, neurons=6)
+    settings = replace(
+        settings_for(c3), variables=VARIABLES, ffn_steps=400, attention_steps=100, neurons=6, checkpoint_every=20
+    )
     return train_theory(c3, tmp_path_factory.mktemp("theory") / "run", settings, threads=1)
 
 

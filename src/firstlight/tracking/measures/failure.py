@@ -50,8 +50,8 @@ class FailurePrediction:
     """Where roll-outs of a model would fail.
 
     Attributes:
-        lengths: for each share, the length at which as many roll-outs are still right: 0 if they never are, infinity if
-            they still are at `LONGEST`.
+        lengths: for each share, the length at which as many roll-outs are still right: 0 if not even at three actions,
+            infinity if they still are at `LONGEST`.
         curve: what the lengths were read off, in order of length.
     """
 
