@@ -37,6 +37,7 @@ class Budget:
         shown_every: updates between the checkpoints that figure 1a shows.
         theory: what settings of the theory model differ from those that work for each action.
         doublings: K of Algorithm 2.
+        theory_ladder: groups of equal degree on which the theory model is trained, by rising order.
     """
 
     simple: str
@@ -56,6 +57,7 @@ class Budget:
     shown_every: int
     theory: Mapping[str, Any] = field(default_factory=dict)
     doublings: int = 4
+    theory_ladder: tuple[str, ...] = ("C5", "D5", "F20", "A5", "S5")
 
 
 BUDGETS: dict[Scale, Budget] = {
@@ -83,6 +85,7 @@ BUDGETS: dict[Scale, Budget] = {
             "attention_batch": 32, "level_window": 5, "stage_limit": 10,
         },
         doublings=2,
+        theory_ladder=("C3", "S3"),
     ),
     "laptop": Budget(
         simple="C6",
@@ -100,6 +103,8 @@ BUDGETS: dict[Scale, Budget] = {
         irrelevant=(0, 5, 10, 20, 40, 80, 160),
         positions=("none", "sinusoidal", "learned", "rope", "alibi", "convolution"),
         shown_every=500,
+        # The ends of the ladder: stage 1 takes minutes for each of the others.
+        theory_ladder=("C5", "S5"),
     ),
     "paper": Budget(
         simple="C6",

@@ -57,8 +57,8 @@ def checkpoints(budget: Budget) -> list[int]:
 def models_at(budget: Budget, group: str, steps: int) -> list[At]:
     """Return the models of all seeds after so many updates."""
     beyond = steps - budget.practical.steps
-    if beyond == 0:
-        return [At(base(budget, group, seed)) for seed in budget.seeds]
+    if beyond in (0, budget.more):
+        return [At((continued if beyond else base)(budget, group, seed)) for seed in budget.seeds]
     return [At(continued(budget, group, seed), beyond) for seed in budget.seeds]
 
 

@@ -258,15 +258,16 @@ def _figures(
             [_diluted(g, found).line(i % 7, i // 7) for i, (g, found) in enumerate(each.found.items())],
         )  # fmt: skip
     pairs = Axis("pairs (g, y) to learn", log=True)
+    marks = [Mark(rungs[group].pairs, group) for group in budget.ladders[0]]
     known = {
         g: [(float(rungs[g].pairs), float(step)) for step in steps if step is not None] for g, steps in first.items()
     }
-    figures["steps-to-learn"] = line_plot(
-        "Steps to learn against pairs", pairs, Axis("steps", log=True), _against_pairs(budget, rungs, known)
-    )
+    if any(known.values()):
+        lines = _against_pairs(budget, rungs, known)
+        figures["steps-to-learn"] = line_plot("Steps to learn", pairs, Axis("steps", log=True), lines, marks)
     halves = {g: [(float(rungs[g].pairs), each.half) for each in found] for g, found in matched[0].found.items()}
     figures["length-against-pairs"] = line_plot(
-        f"L50 {matched[0].how}, against pairs", pairs, Axis("L50", log=True), _against_pairs(budget, rungs, halves)
+        f"L50 {matched[0].how}", pairs, Axis("L50", log=True), _against_pairs(budget, rungs, halves), marks
     )
     return figures
 

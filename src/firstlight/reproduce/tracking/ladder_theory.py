@@ -14,7 +14,7 @@ from firstlight.reproduce.tracking.spread import spread
 
 def theory_ladder(place: Place, budget: Budget) -> tuple[Table, list[dict[str, Any]], str]:
     """Return the table of the theory model, its numbers, and a sentence."""
-    groups = list(budget.ladders[0])
+    groups = list(budget.theory_ladder)
     trainings = {group: [theory(budget, group, seed, "2") for seed in budget.seeds] for group in groups}
     runs_for(place, [each for found in trainings.values() for each in found])
     # Stages: W, then Q at L = 2.
