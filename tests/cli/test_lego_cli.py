@@ -7,11 +7,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import torch
 
 from firstlight.cli.main import main
 from firstlight.runs import Run, open_run
 from firstlight.tracking.measures.accuracy import accuracy_rows, attention_rows
 from firstlight.tracking.measures.loading import load_model
+from firstlight.tracking.practical.trainee import PracticalTrainee
 
 Output = tuple[int, str, str]
 SMALL = ("--variables", 14, "--threads", 1)
@@ -119,6 +121,15 @@ def test_a_table_that_is_no_group_is_one_line(run: Any, tmp_path: Path) -> None:
     code, stdout, stderr = run("lego", "train", table, "--out", tmp_path / "run")
     assert (code, stdout, stderr.count("\n")) == (2, "", 1), stderr
     assert str(table) in stderr
+
+
+def test_a_training_that_diverges_ends_with_1_and_keeps_its_folder(run: Any, tmp_path: Path) -> None:
+    asked = ("lego", "train", "C3", "--out", tmp_path / "run", *PRACTICAL, "--steps", 20, "--lr", "1e30")
+    for _ in range(2):
+        code, stdout, stderr = run(*asked)
+        assert (code, stdout) == (1, ""), stderr
+        assert "expected a smaller rate" in stderr
+    assert "status diverged" in run("lego", "eval", tmp_path / "run", "--lengths", 2, "--count", 2)[1]
 
 
 # --- eval and attention
@@ -237,13 +248,13 @@ def test_an_unfinished_run_is_measured_and_said_to_be(run: Any, practical: list[
 
 
 def damage(path: Path) -> None:
-    file = path / "checkpoints" / "step-000008.safetensors"
-    file.write_bytes(file.read_bytes()[:-8] + b"\x01" * 8)
+    for file in (path / "checkpoints").iterdir():
+        file.write_bytes(file.read_bytes()[:-8] + b"\x01" * 8)
 
 
 def cut(path: Path) -> None:
-    file = path / "checkpoints" / "step-000008.safetensors"
-    file.write_bytes(file.read_bytes()[:100])
+    for file in (path / "checkpoints").iterdir():
+        file.write_bytes(file.read_bytes()[:100])
 
 
 def other_kind(path: Path) -> None:
@@ -258,23 +269,24 @@ def no_checkpoint(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (damage, "step-000008.safetensors: damaged"),
-        (cut, "step-000008.safetensors: damaged"),
+        (damage, ".safetensors: damaged"),
+        (cut, ".safetensors: damaged"),
         (other_kind, "a run of kind 'reference', expected 'lego theory' or 'lego practical'"),
         (no_checkpoint, "no checkpoint has been written yet"),
     ],
 )
 def test_what_is_no_model_is_one_line(
-    run: Any, practical: list[Run], tmp_path: Path, change: Any, message: str
+    run: Any, practical: list[Run], theory: Run, tmp_path: Path, change: Any, message: str
 ) -> None:
-    path = tmp_path / "run"
-    shutil.copytree(practical[0].path, path)
-    change(path)
-    for command in ("eval", "attention"):
-        code, stdout, stderr = run("lego", command, path, "--lengths", 2)
-        assert (code, stdout, stderr.count("\n")) == (2, "", 1), stderr
-        assert message in stderr
-        assert str(path) in stderr
+    for number, original in enumerate((practical[0], theory)):
+        path = tmp_path / f"run-{number}"
+        shutil.copytree(original.path, path)
+        change(path)
+        for command in ("eval", "attention"):
+            code, stdout, stderr = run("lego", command, path, "--lengths", 2)
+            assert (code, stdout, stderr.count("\n")) == (2, "", 1), stderr
+            assert message in stderr
+            assert str(path) in stderr
 
 
 @pytest.mark.parametrize(
@@ -300,7 +312,16 @@ def test_a_run_is_named_once(run: Any, practical: list[Run], tmp_path: Path) -> 
     code, _, stderr = run("lego", "eval", path, path.parent / "." / path.name, "--lengths", 2)
     assert (code, stderr.count("\n")) == (2, 1)
     assert "named twice" in stderr
-    assert run("lego", "eval", tmp_path / "nothing")[0] == 2
+
+
+def test_a_folder_without_a_run_or_with_several_is_told(run: Any, practical: list[Run], tmp_path: Path) -> None:
+    code, _, stderr = run("lego", "eval", tmp_path / "nothing")
+    assert (code, stderr.count("\n")) == (2, 1)
+    assert f"`firstlight lego train NAME --out {tmp_path / 'nothing'}` makes one" in stderr
+    folder = practical[0].path.parent
+    code, _, stderr = run("lego", "eval", folder)
+    assert (code, stderr.count("\n")) == (2, 1)
+    assert f"several runs; expected one or more of {folder / 'seed-0'}, {folder / 'seed-1'}, " in stderr
 
 
 # --- self-train
@@ -321,6 +342,30 @@ def test_practical_self_training_stands_beside_both_controls(run: Any, tmp_path:
     assert "plan:" not in stderr  # all of it was there
     assert stdout.splitlines()[2].split() == ["model", "run,", "step", "L", "=", "4", "L", "=", "6"]
     assert "restarted control: with a new state of Adam" in stdout
+
+
+def test_an_interrupted_self_training_goes_on_to_the_same_bits(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("lego", "self-train", "C3", *PRACTICAL, "--steps", 4, "--stage-steps", 3, "--stages", "4,6", "--no-plots")
+    options = ("--lengths", "4", "--count", 4)
+    assert run(*asked, *options, "--out", tmp_path / "whole")[0] == 0
+    update, done = PracticalTrainee.update, 0
+
+    def interrupted(trainee: PracticalTrainee, step: int) -> Any:
+        nonlocal done
+        done += 1
+        if done == 9:  # in the second stage
+            raise KeyboardInterrupt
+        return update(trainee, step)
+
+    monkeypatch.setattr(PracticalTrainee, "update", interrupted)
+    code, _, stderr = run(*asked, *options, "--out", tmp_path / "parts")
+    assert (code, "the same command goes on from here" in stderr) == (130, True)
+    assert run(*asked, *options, "--out", tmp_path / "parts")[0] == 0
+    for name, step in (("stage-6", 3), ("control", 6), ("restart-2", 3)):
+        whole, parts = (open_run(tmp_path / each / name).load(step) for each in ("whole", "parts"))
+        assert all(torch.equal(whole[tensor], parts[tensor]) for tensor in whole)
 
 
 def test_theory_self_training_stands_beside_its_control(run: Any, tmp_path: Path) -> None:

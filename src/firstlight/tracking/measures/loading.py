@@ -5,6 +5,7 @@ from pathlib import Path
 from firstlight.errors import FirstlightError
 from firstlight.runs import Run, open_run
 from firstlight.runs.device import device_named
+from firstlight.runs.run import MANIFEST
 from firstlight.tracking.measures.measured import SentenceModel
 
 PRACTICAL, THEORY = "lego practical", "lego theory"
@@ -24,7 +25,7 @@ def load_model(run: Run | str | Path, step: int | None = None, device: str = "cp
 
 def open_lego_run(run: Run | str | Path) -> Run:
     """Open a run of `firstlight lego train`; one of any other kind is an error."""
-    opened = run if isinstance(run, Run) else open_run(run)
+    opened = run if isinstance(run, Run) else _opened(Path(run))
     kind = opened.manifest["kind"]
     if kind not in (PRACTICAL, THEORY):
         raise FirstlightError(
@@ -32,3 +33,12 @@ def open_lego_run(run: Run | str | Path) -> Run:
             "writes them"
         )
     return opened
+
+
+def _opened(path: Path) -> Run:
+    if not path.exists():
+        raise FirstlightError(f"{path}: no run here; `firstlight lego train NAME --out {path}` makes one")
+    inside = sorted(each.parent for each in path.glob(f"*/{MANIFEST}"))
+    if inside and not (path / MANIFEST).exists():
+        raise FirstlightError(f"{path}: several runs; expected one or more of {', '.join(map(str, inside))}")
+    return open_run(path)
