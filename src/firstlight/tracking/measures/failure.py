@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import torch
 
-from firstlight.tracking.measures.accuracy import accuracy_rows
+from firstlight.report.progress import say
+from firstlight.tracking.measures.accuracy import check_measurable, measured_sentences
 from firstlight.tracking.measures.crowd import SHORT, Crowd, crowd_of
 from firstlight.tracking.measures.measured import SentenceModel
+from firstlight.tracking.measures.shares import Share, all_values
 
 SHARES = (0.9, 0.5)
 LONGEST = 2**16  # predicted lengths end here
@@ -152,20 +154,29 @@ def failure_measured(
         show: whether to show progress on stderr.
     """
     longest = model.variables - 1 if longest is None else longest
-    tried = {}
+    check_measurable(model, [longest], count)
+    tried: dict[int, Share] = {}
 
-    def rollout(length: int) -> float:
+    def right(length: int) -> float:
         if length not in tried:
-            tried[length] = accuracy_rows(model, [length], count=count, seed=seed, show=show)[0]
-        return tried[length].rollout
+            tried[length] = _right(model, length, count, seed)
+            if show:
+                say(f"L = {length}: {tried[length].right} of {count} roll-outs are right")
+        return tried[length].value
 
     found = {}
     for share in shares:
-        length = crossing(rollout, share, 1, longest)
-        low = max([row.length for row in tried.values() if row.rollout_low > share], default=0)
-        high = min([row.length for row in tried.values() if row.rollout_high < share], default=math.inf)
+        length = crossing(right, share, 1, longest)
+        low = max([length for length, seen in tried.items() if seen.low > share], default=0)
+        high = min([length for length, seen in tried.items() if seen.high < share], default=math.inf)
         found[share] = FailureLength(share, length, low, high)
     return found
+
+
+def _right(model: SentenceModel, length: int, count: int, seed: int) -> Share:
+    """Return the share of roll-outs that are right, and nothing else: teacher-forced probabilities cost more."""
+    seen = [all_values(some, model.rollout(some)) for some in measured_sentences(model, length, count, seed)]
+    return Share(sum(each.right for each in seen), sum(each.of for each in seen))
 
 
 def crossing(share_at: Callable[[int], float], share: float, shortest: int, longest: int) -> float:
