@@ -33,8 +33,8 @@ def reproduce(place: Place) -> Outcome:
         title=f"Figure 3: the context of {TOKEN}",
         claim="Tokens such as pond, lake and water have large context scores for fish (the scores on the arrows of the "
         "figure are not told in the text).",
-        verdict=f"{word}: of {', '.join(have) or 'the paper’s tokens'}, {', '.join(early) or 'none'} "
-        f"{'is' if len(early) == 1 else 'are'} among the first twentieth of {len(order):,} tokens by lift"
+        verdict=f"{word}: {len(early)} of the {len(have)} places and doings among the paper's tokens that are in this "
+        f"vocabulary ({', '.join(have) or 'none'}) are in the first twentieth of {len(order):,} tokens by lift"
         + (f"; ranks: {', '.join(f'{name} {rank}' for name, rank in found.items())}." if found else "."),
         differences=[
             f"Counted on {len(corpus.windows):,} windows of {text.window} positions of {place.corpus_name}.",
