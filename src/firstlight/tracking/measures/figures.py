@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 Spread = Sequence[Mapping[str, Any]]
 FEW = 3  # groups of which more than one line each can be told apart
-_SHARE = Axis("share", between=(-0.02, 1.02))
+REACH = (-0.02, 1.02)  # of shares, so that 0 and 1 can be seen
 
 
 def accuracy_figure(spread: Spread, title: str) -> "Figure":
@@ -31,10 +31,10 @@ def accuracy_figure(spread: Spread, title: str) -> "Figure":
             shown |= {"value_probability": "P(right value)", "teacher_forced": "ACC_L"}
         for place, (name, words) in enumerate(shown.items()):
             ends = ("rollout_low", "rollout_high") if name == "rollout" and rows[0]["runs"] == 1 else (name, name)
-            lines.append(
-                _line(rows, name, words if alone else f"{group}: {words}", place if alone else number, place, ends)
-            )
-    return line_plot(title, Axis("length L", log=True), _SHARE, lines)
+            of = f": {words}" if len(groups) <= FEW else ""
+            lines.append(_line(rows, name, words if alone else f"{group}{of}", place if alone else number, place, ends))
+    share = "share" if len(groups) <= FEW else "share of sentences with all values right"
+    return line_plot(_titled(title, groups), Axis("length L", log=True), Axis(share, between=REACH), lines)
 
 
 def attention_figure(spread: Spread, title: str) -> "Figure":
@@ -48,7 +48,11 @@ def attention_figure(spread: Spread, title: str) -> "Figure":
         of = f"{group}, " if len(groups) > 1 else ""
         for colour, (name, words) in enumerate(shown.items()):
             lines.append(_line(rows, name, f"{of}head {head}: {words}", colour, number, (name, name)))
-    return line_plot(title, Axis("length L", log=True), Axis("attention", between=(-0.02, 1.02)), lines)
+    return line_plot(_titled(title, groups), Axis("length L", log=True), Axis("attention", between=REACH), lines)
+
+
+def _titled(title: str, groups: Sequence[str]) -> str:
+    return f"{title}: {groups[0]}" if len(groups) == 1 else title
 
 
 def _line(rows: Spread, name: str, words: str, colour: int, dash: int, ends: tuple[str, str]) -> Line:
