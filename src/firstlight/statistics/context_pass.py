@@ -121,7 +121,9 @@ def _fill_sparse(job: Job, head: Head, strip: np.ndarray, target: SparseMatrix, 
 
         visit = partial(visit_postings, job, skip=head.skip, low=low, high=high, of_next=0, task=fill, advance=advance)
         total = sum_block(job, visit)
-        sums = fixed_point.sparse_row_sums(total[0], total[2], bits)
+        sums = np.concatenate(
+            job.workers.map(lambda piece: fixed_point.sparse_row_sums(piece[0], piece[2], bits), total)
+        )
         for unit, (a, b) in zip(units, job.unit_ranges(low, high), strict=True):
             job.scratch.save(f"context-column-sum-{unit}", sums[a - low : b - low])
         finish_block(job, "context", units, low, total, target)

@@ -174,9 +174,11 @@ def spans(job: Job, wide: bool) -> Iterator[Iterable[Segment]]:
         yield job.segments()
         return
     most = fixed_point.most_before_carry(job.plan.window)
+    # Few enough windows that one segment alone needs no carry.
+    tokens = max(1, most // job.plan.window) * (job.plan.window + 1)
     span: list[Segment] = []
     seen = np.zeros(job.plan.vocabulary, np.int64)
-    for segment in job.segments():
+    for segment in job.segments(tokens):
         ignored, following = np.zeros_like(seen), np.zeros_like(seen)
         token_kernels.count_tokens(segment.windows, segment.lengths, ignored, following)
         if span and int((seen + following).max()) > most:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from firstlight.statistics.vectors import ROUND, WIDTH, add_rounded, fetch, rounded
+from firstlight.statistics.vectors import ROUND, WEIGHED, WIDTH, add_rounded, fetch, rounded, weigh_rows
 
 # Postings ahead whose tokens are fetched: the windows of a posted token lie all over the segment. A line is 64 bytes.
 AHEAD = 4
@@ -289,13 +289,18 @@ def sparse_times_block(
 ) -> None:
     """Write rows [low, high) of (sparse matrix) x (dense block), each entry summed in the order of the sparse row."""
     width = block.shape[1]
+    whole = width // WEIGHED * WEIGHED
+    flat, flat_out = block.reshape(-1), out.reshape(-1)
     for row in range(low, high):
-        target = out[row]
+        begin, end = indptr[row], indptr[row + 1]
+        for first in range(0, whole, WEIGHED):
+            weigh_rows(indices, data, begin, end, flat, width, first, flat_out, row * width + first)
+        target = out[row, whole:]
         target[:] = 0.0
-        for at in range(indptr[row], indptr[row + 1]):
-            source = block[indices[at]]
+        for at in range(begin, end):
+            source = block[indices[at], whole:]
             value = data[at]
-            for a in range(width):
+            for a in range(width - whole):
                 target[a] += value * source[a]
 
 

@@ -245,8 +245,15 @@ def joined(pieces: list[SparseRows]) -> SparseRows:
     )
 
 
-def part_of(rows: SparseRows, low: int, high: int) -> SparseRows:
-    """Return a copy of keys [low, high)."""
-    starts, others, entries = rows
-    within = slice(starts[low], starts[high])
-    return starts[low : high + 1] - starts[low], others[within].copy(), entries[within].copy()
+def part_of(pieces: list[SparseRows], low: int, high: int) -> SparseRows:
+    """Return a copy of keys [low, high) of pieces of consecutive keys."""
+    found, first = [], 0
+    for starts, others, entries in pieces:
+        a, b = max(low - first, 0), min(high - first, len(starts) - 1)
+        if a < b:
+            within = slice(starts[a], starts[b])
+            found.append((starts[a : b + 1] - starts[a], others[within], entries[within]))
+        first += len(starts) - 1
+    if len(found) > 1:
+        return joined(found)
+    return found[0][0], found[0][1].copy(), found[0][2].copy()

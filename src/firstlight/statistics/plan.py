@@ -11,7 +11,6 @@ from firstlight.files import format_bytes
 from firstlight.report.progress import short_number
 from firstlight.statistics import layout
 from firstlight.statistics.compose import block_width
-from firstlight.statistics.fixed_point import most_before_carry
 from firstlight.statistics.segments import SEGMENT_BYTES, rows_per_segment, segment_bytes, windows_by_length
 
 # Tokens whose columns are a dense strip: few, since the strip is updated at every position.
@@ -199,10 +198,9 @@ def _fixed(volume: Volume, workers: int, memory: int) -> int:
 
 
 def _segment_rows(volume: Volume, memory: int) -> int:
-    """Return how many windows are read at once: few enough that one segment alone needs no carry."""
-    safe = most_before_carry(volume.window) // volume.window
+    """Return how many windows are read at once."""
     size = min(SEGMENT_BYTES, int(SEGMENT_SHARE * memory))
-    return max(1, min(volume.windows, rows_per_segment(volume.window, volume.itemsize, size), safe))
+    return max(1, min(volume.windows, rows_per_segment(volume.window, volume.itemsize, size)))
 
 
 def _pairs(corpus: Corpus) -> int:

@@ -74,15 +74,17 @@ def empty_row(
         seen: V zeros, left as they were.
         found: two rows of V token ids, working memory.
         counts: 256 numbers, working memory.
+        others: with `entries` it has one place more than entries can come.
     """
     vocabulary = row.shape[0]
     if visits_of_key(lengths, starts, places, times, key) * 64 > SCAN * vocabulary:
         for token in range(vocabulary):
-            if row[token] != 0:
-                others[filled] = token
-                entries[filled] = row[token]
-                row[token] = 0
-                filled += 1
+            # Written in any case, and kept if it is not zero: a condition would often be foretold wrongly.
+            entry = row[token]
+            others[filled] = token
+            entries[filled] = entry
+            row[token] = 0
+            filled += entry != 0
         return filled
     distinct = 0
     for at in range(starts[key], starts[key + 1]):
@@ -111,8 +113,8 @@ def empty_row(
 def room_for(
     lengths: Array, starts: Array, places: Array, times: Array, slots: Array, first: int, low: int, high: int, size: int
 ) -> int:
-    """Return the most entries keys [low, high) can have; a key with a slot takes its row from a strip."""
-    room = 0
+    """Return the most entries keys [low, high) can have, and one; a key with a slot takes its row from a strip."""
+    room = 1
     for key in range(low, high):
         room += size if slots[first + key] >= 0 else min(size, visits_of_key(lengths, starts, places, times, key))
     return room

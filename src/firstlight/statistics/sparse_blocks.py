@@ -15,20 +15,22 @@ def slots_of_strip(head: Head, segment: Segment) -> np.ndarray:
     return head.slots if segment.start == 0 else np.full_like(head.slots, -1)
 
 
-def sum_block(job: Job, visit: Callable[[list[Segment]], Iterator[SparseRows]]) -> SparseRows:
-    """Add up what a visit of each segment yields, in pieces of consecutive keys."""
-    total: SparseRows | None = None
+def sum_block(job: Job, visit: Callable[[list[Segment]], Iterator[SparseRows]]) -> list[SparseRows]:
+    """Add up what a visit of each segment yields; return pieces of consecutive keys."""
+    total: list[SparseRows] = []
     for segment in job.segments():
-        found = joined(list(visit([segment])))
-        total = found if total is None else sparse_kernels.merged(*total, *found)
-    if total is None:
+        found = list(visit([segment]))
+        total = [sparse_kernels.merged(*joined(total), *joined(found))] if total else found
+    if not total:
         raise AssertionError("a corpus without segments")
     return total
 
 
-def finish_block(job: Job, stage: str, units: list[int], low: int, total: SparseRows, target: SparseMatrix) -> None:
+def finish_block(
+    job: Job, stage: str, units: list[int], low: int, total: list[SparseRows], target: SparseMatrix
+) -> None:
     """Write a block of keys from `low` on unit by unit, and record the units that are on disk."""
-    spans = job.unit_ranges(low, low + len(total[0]) - 1)
+    spans = job.unit_ranges(low, low + sum(len(starts) - 1 for starts, _, _ in total))
 
     def write(span: tuple[int, int]) -> bool:
         return target.write_sparse(span[0], part_of(total, span[0] - low, span[1] - low))

@@ -7,6 +7,8 @@ from numba import njit
 
 Array = np.ndarray[Any, Any]
 
+TURNED_AT_ONCE = 1024
+
 
 @njit(cache=True, nogil=True)
 def nonzeros(rows: Array) -> tuple[Array, Array, Array]:
@@ -132,15 +134,21 @@ def turn_scaled(
 
     `fill` says where the next entry of each other token goes; keys ascend when units are turned in order.
     """
+    cursors = np.empty(starts.shape[0] - 1, np.int64)
     for key in range(starts.shape[0] - 1):
-        begin, end = starts[key], starts[key + 1]
-        at = begin + np.searchsorted(others[begin:end], low)
-        while at < end and others[at] < high:
-            other = others[at] - low
-            keys[fill[other]] = first + key
-            integers[fill[other]] = np.int64(np.rint(entries[at] * scales[other]))
-            fill[other] += 1
-            at += 1
+        cursors[key] = starts[key] + np.searchsorted(others[starts[key] : starts[key + 1]], low)
+    # So few other tokens at a time that the ends of their rows, where entries are added, stay in the cache.
+    for edge in range(low, high, TURNED_AT_ONCE):
+        stop = min(edge + TURNED_AT_ONCE, high)
+        for key in range(starts.shape[0] - 1):
+            at, end = cursors[key], starts[key + 1]
+            while at < end and others[at] < stop:
+                other = others[at] - low
+                keys[fill[other]] = first + key
+                integers[fill[other]] = np.int64(np.rint(entries[at] * scales[other]))
+                fill[other] += 1
+                at += 1
+            cursors[key] = at
 
 
 @njit(cache=True, nogil=True)

@@ -19,6 +19,8 @@ ROUND_BITS = int(np.float64(ROUND).view(np.int64))
 
 # Arrays that are worked on eight at a time have this many places after their end.
 WIDTH = 8
+# Columns that are summed at once.
+WEIGHED = 32
 
 # What it decorates is called with one argument less than it is defined with.
 intrinsic: Any = extending.intrinsic
@@ -69,6 +71,62 @@ def add_rounded(_: Any, target: Any, to: Any, source: Any, start: Any, factor: A
         return context.get_dummy_value()
 
     return types.void(target, types.uint64, source, types.uint64, types.float64), generate
+
+
+@intrinsic
+def weigh_rows(
+    _: Any, rows: Any, weights: Any, begin: Any, end: Any, block: Any, width: Any, first: Any, out: Any, to: Any
+) -> Any:
+    """Write 32 columns, from `first` on, of the sum of rows of a block to out[to : to + 32].
+
+    In Python it is sum(weights[at] * block[rows[at], first : first + 32] for at in range(begin, end)), in this order;
+    but the sums stay in registers, where Numba would add to memory, row after row.
+
+    Arguments:
+        rows: int32.
+        weights: int64.
+        block: a flat array of float64, as is `out`.
+        width: of the block.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        places, numbers, source, target = (
+            context.make_array(signature.args[a])(context, builder, given[a]).data for a in (0, 1, 4, 7)
+        )
+        zero = ir.Constant(_FLOATS, [0.0] * WIDTH)
+        before, loop, after = builder.block, builder.append_basic_block(), builder.append_basic_block()
+        builder.cbranch(builder.icmp_signed("<", given[2], given[3]), loop, after)
+
+        builder.position_at_end(loop)
+        at = builder.phi(_INTEGER)
+        at.add_incoming(given[2], before)
+        sums = [builder.phi(_FLOATS) for _ in range(WEIGHED // WIDTH)]
+        row = builder.sext(builder.load(builder.gep(places, [at])), _INTEGER)
+        weight = builder.sitofp(builder.load(builder.gep(numbers, [at])), _FLOAT)
+        start = builder.add(builder.mul(row, given[5]), given[6])
+        added = []
+        for part, so_far in enumerate(sums):
+            so_far.add_incoming(zero, before)
+            origin = builder.gep(source, [builder.add(start, _INTEGER(part * WIDTH))])
+            values = _load(builder, builder.bitcast(origin, _FLOATS.as_pointer()))
+            added.append(builder.fadd(so_far, builder.fmul(_all(builder, weight, _FLOATS), values)))
+            so_far.add_incoming(added[-1], loop)
+        coming = builder.add(at, _INTEGER(1))
+        at.add_incoming(coming, loop)
+        builder.cbranch(builder.icmp_signed("<", coming, given[3]), loop, after)
+
+        builder.position_at_end(after)
+        totals = [builder.phi(_FLOATS) for _ in sums]
+        for part, total in enumerate(totals):
+            total.add_incoming(zero, before)
+            total.add_incoming(added[part], loop)
+        for part, total in enumerate(totals):
+            where = builder.gep(target, [builder.add(given[8], _INTEGER(part * WIDTH))])
+            builder.store(total, builder.bitcast(where, _FLOATS.as_pointer())).align = 8
+        return context.get_dummy_value()
+
+    integer = types.int64
+    return types.void(rows, weights, integer, integer, block, integer, integer, out, integer), generate
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any, of: Any) -> Any:
