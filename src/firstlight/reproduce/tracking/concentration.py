@@ -9,7 +9,7 @@ from firstlight.report.page import Table
 from firstlight.reproduce.outcome import Place
 from firstlight.reproduce.tracking.budget import Budget
 from firstlight.reproduce.tracking.material import At, Theory, measured, model_at, run_of
-from firstlight.reproduce.tracking.measure import Lengths, attention
+from firstlight.reproduce.tracking.measure import FORCED, Lengths, attention
 from firstlight.reproduce.tracking.spread import Curve, curve, spread
 from firstlight.tracking.language.names import action_named
 from firstlight.tracking.theory_model.concentration import entries_of
@@ -17,6 +17,7 @@ from firstlight.tracking.theory_model.model import TheoryModel
 from firstlight.tracking.theory_model.statements import statements
 
 ACC = "teacher_forced"
+STATED = 10  # sentences of each length for the theorems as they are stated; means over all steps of each
 CONDITIONS = (
     "The theorem is about d, n and m that grow together, to a rate of 1/poly(d) and times with hidden constants; here "
     "they are fixed (see the settings), so it can be illustrated and not tested. Q grows with the logarithm of the "
@@ -57,7 +58,9 @@ def diagonals(place: Place, item: At) -> dict[str, float]:
 
 def stated(place: Place, item: At) -> list[dict[str, Any]]:
     """Return the theorems beside a training; what has no value, as an exponent of nothing solved, is None."""
-    found = [{**asdict(each), "applies": each.applies} for each in statements(run_of(place, item.training))]
+    found = [
+        {**asdict(each), "applies": each.applies} for each in statements(run_of(place, item.training), count=STATED)
+    ]
     for measure in (measure for each in found for measure in each["measured"]):
         measure["value"] = measure["value"] if math.isfinite(measure["value"]) else None
     return found
@@ -105,4 +108,9 @@ def theory_settings(place: Place, budget: Budget, trainings: Sequence[Theory]) -
             facts[name] = told
     sizes = {group: each.shape(action_named(group)).size for group, each in settings.items()}
     facts["d"] = ", ".join(f"{group}: {size}" for group, size in sizes.items())
-    return {**facts, "sentences of each length": budget.count, "seed of measured sentences": 0}
+    return {
+        **facts,
+        "sentences of each length": budget.count,
+        "of these with probabilities": FORCED,
+        "seed of measured sentences": 0,
+    }

@@ -1,6 +1,7 @@
 """What is measured of trained models, as JSON holds it; each function is done in a process of its own."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,16 +9,18 @@ import numpy as np
 import torch
 
 from firstlight.reproduce.outcome import Place
-from firstlight.reproduce.tracking.material import At, model_at
+from firstlight.reproduce.tracking.material import At, Theory, model_at
 from firstlight.tracking.language.interleaved import Interleaved, in_order
 from firstlight.tracking.language.sampling import draw
-from firstlight.tracking.measures.accuracy import accuracy_rows, attention_rows
+from firstlight.tracking.measures.accuracy import accuracy_rows, attention_rows, measured_sentences
 from firstlight.tracking.measures.failure import failure_measured, failure_prediction
 from firstlight.tracking.measures.look import look_of
+from firstlight.tracking.measures.shares import Share, all_values, final_value
 from firstlight.tracking.practical.context_rot import context_rot
 from firstlight.tracking.practical.model import PracticalModel
 
 _SEED = 1  # of sentences that only a reproduction draws
+FORCED = 20  # sentences of which the theory model's probabilities are measured
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,29 @@ class Failing(At):
 
 
 def accuracy(place: Place, item: Lengths) -> list[dict[str, Any]]:
-    """Return the rows of `firstlight lego eval`."""
+    """Return the rows of `firstlight lego eval`.
+
+    Probabilities of the theory model, which has thousands of neurons a query, are measured on the first sentences only:
+    they are means over all steps of a sentence, and need fewer.
+    """
     model = model_at(place, item)
-    return [asdict(row) for row in accuracy_rows(model, item.lengths, count=item.count)]
+    forced = min(item.count, FORCED) if isinstance(item.training, Theory) else item.count
+    rows = []
+    for row in accuracy_rows(model, item.lengths, count=forced):
+        if forced == item.count:
+            rows.append({**asdict(row), "probabilities of": forced})
+            continue
+        parts = [(each, model.rollout(each)) for each in measured_sentences(model, row.length, item.count, 0)]
+        right, final = (_together([judge(*part) for part in parts]) for judge in (all_values, final_value))
+        rows.append({
+            **asdict(row), "count": item.count, "rollout": right.value, "rollout_low": right.low,
+            "rollout_high": right.high, "final": final.value, "probabilities of": forced,
+        })  # fmt: skip
+    return rows
+
+
+def _together(shares: Sequence[Share]) -> Share:
+    return Share(sum(share.right for share in shares), sum(share.of for share in shares))
 
 
 def attention(place: Place, item: Lengths) -> list[dict[str, Any]]:
