@@ -1,4 +1,4 @@
-"""Every reproduction of the associations paper runs at its smallest scale and says what it found, from numbers that are on disk."""
+"""The associations paper made again at the smallest scale: every report says what it found, from numbers on disk."""
 
 import json
 import re
