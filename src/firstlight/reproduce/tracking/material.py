@@ -190,7 +190,8 @@ def measured(
     runs_for(place, [item.training for item in left])
     if left and place.show:
         say(f"  {what}: {len(left)} models are to be measured")
-    work_off(partial(_measure, place, what, measure), left, workers=workers(place))
+    show = place.show and place.scale != "smoke"
+    work_off(partial(_measure, place, what, measure), left, workers=workers(place), show=show)
     return {item: read_json(file, "a measurement") for item, file in files.items()}
 
 
