@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # The paper: 30 of 100 epochs at the large rate, s·eta = 48 of 160.
 EARLY, EARLY_AT_LEAST, LATE_AT_LEAST = 0.3, 0.9, 0.7
+# At the start and the end of the large rate.
+PAPER_LOSSES = (8.00, 5.35)
 
 
 def reproduce(place: Place) -> Outcome:
@@ -35,7 +37,7 @@ def reproduce(place: Place) -> Outcome:
         claim="At rate 0.05 every weight keeps a cosine of at least 0.9 for 30 epochs (s·η = 48) and above 0.7 for 100 "
         "(s·η = 160), while the loss falls from 8.00 to 5.35; at rate 0.005 see Table 1.",
         verdict=_verdict(found),
-        differences=differences(place),
+        differences=[*differences(place), _pace(found.large[-1])],
         settings=found.settings(place),
         tables={
             "Least cosine over layers and seeds, by how far the training has gone": _table(found),
@@ -52,6 +54,26 @@ def _cosines_at(trained: Trained, share: float) -> Mapping[str, float]:
     last = max(row.step for row in trained.rows[0] if row.s_eta <= limit)
     rows = [row for rows in trained.rows for row in rows if row.step == last and row.cosine is not None]
     return {kind: min(row.cosine or 0.0 for row in rows if kind_of(row.weight) == kind) for kind in KINDS}
+
+
+def _pace(trained: Trained) -> str:
+    """Return how far the loss has fallen, in a sentence: the same s·η is not as much training at another size."""
+    losses = {row.s_eta: row.loss.middle for row in trained.together if row.weight == "W_O"}
+    known = {s_eta: loss for s_eta, loss in losses.items() if loss is not None}
+    start = known[min(known)]
+    told = ", ".join(
+        f"{start - known[s_eta]:.2f} by s·η = {s_eta:g}"
+        for s_eta in (_nearest(known, 0.1 * trained.s_eta), _nearest(known, EARLY * trained.s_eta), max(known))
+    )
+    return (
+        f"s·η is not the same stretch of training at another size: from {start:.2f} nats the loss falls here by {told} "
+        f"({trained.title}); the paper's falls from {PAPER_LOSSES[0]:.2f} by "
+        f"{PAPER_LOSSES[0] - PAPER_LOSSES[1]:.2f} by s·η = 160."
+    )
+
+
+def _nearest(places: Mapping[float, float], wanted: float) -> float:
+    return min(places, key=lambda place: abs(place - wanted))
 
 
 def _verdict(found: Found) -> str:
