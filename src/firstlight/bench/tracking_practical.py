@@ -1,7 +1,8 @@
 """The practical model of state tracking beside a plain dense one: a training step, a roll-out, and what gained what."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 import numpy as np
 import torch
@@ -85,40 +86,43 @@ def _steps(case: _Case, repeats: int) -> list[Row]:
         torch.autograd.backward(plain_loss(settings, plain, predicates, answers))
         adam.step()
 
-    step = _best(repeats, lambda: case.trainee.update(1))
-    drawing = _best(repeats, lambda: case.clauses(1, settings.length, settings.batch_size))
-    plain_seconds = _best(max(3, repeats // 3), plain_step)
+    def drawing() -> object:
+        return case.clauses(1, settings.length, settings.batch_size)
+
+    step, plain_seconds, drawn = _best(repeats, lambda: case.trainee.update(1), plain_step, drawing)
     shape = f"{case.action.name}, {settings.batch_size} sentences of L = {settings.length}"
     baseline = f"one-hots, all clauses ask, PyTorch's Adam; loss and gradients equal to {difference:.1e}"
     share = "the step they are for (20x is a share of 5%)"
     return [
         row("tracking", f"practical step, {shape}", baseline, step, plain_seconds, STEP_GOAL),
-        row("tracking", f"drawing them, {shape}", share, drawing, step, SHARE_GOAL),
+        row("tracking", f"drawing them, {shape}", share, drawn, step, SHARE_GOAL),
         *_gains(case, repeats, shape),
     ]
 
 
 def _gains(case: _Case, repeats: int, shape: str) -> list[Row]:
     """Time loss and gradients with one thing done the usual way, and the update of Adam."""
-    ours = _best(repeats, case.gradient)
+
+    def otherwise(manager: Callable[[_Case], AbstractContextManager[None]]) -> None:
+        with manager(case):
+            case.gradient()
+
     usual = (
         ("cross-entropy in the array of the logits", "PyTorch's, slot by slot", _usual_loss),
         ("products by oneDNN", "PyTorch's choice", _usual_products),
     )
     rows = []
     for what, instead, manager in usual:
-        with manager(case):
-            rows.append(row("tracking", f"{what}, {shape}", instead, ours, _best(repeats, case.gradient), None))
+        ours, usually = _best(repeats, case.gradient, partial(otherwise, manager))
+        rows.append(row("tracking", f"{what}, {shape}", instead, ours, usually, None))
     vector, gradient = case.trainee.vector.clone(), case.trainee.gradient.clone()
     adam = new_adam(vector)
     apart = [weight.clone().requires_grad_() for weight in case.weights.values()]
     for weight in apart:
         weight.grad = torch.ones_like(weight)
     usual_adam = torch.optim.Adam(apart, lr=case.settings.lr)
-    seconds = _best(repeats, lambda: adam.update(vector, gradient, case.settings))
-    rows.append(
-        row("tracking", f"Adam on one vector, {shape}", "PyTorch's", seconds, _best(repeats, usual_adam.step), None)
-    )
+    ours, usually = _best(repeats, lambda: adam.update(vector, gradient, case.settings), usual_adam.step)
+    rows.append(row("tracking", f"Adam on one vector, {shape}", "PyTorch's", ours, usually, None))
     return rows
 
 
@@ -188,6 +192,9 @@ def _check(case: _Case) -> float:
     return differences[worst]
 
 
-def _best(times: int, work: Callable[[], object]) -> float:
-    work()  # PyTorch chooses and compiles some things when it first meets a shape
-    return best_of(times, work)
+def _best(times: int, *works: Callable[[], object]) -> list[float]:
+    """Return the shortest time of each piece of work, done in turns: what else the machine does meets all alike."""
+    for work in works:
+        work()  # PyTorch chooses and compiles some things when it first meets a shape
+    rounds = [[best_of(1, work) for work in works] for _ in range(times)]
+    return [min(each) for each in zip(*rounds, strict=True)]
