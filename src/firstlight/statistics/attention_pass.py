@@ -1,6 +1,6 @@
 """The second half of the second pass: the attention sums, from the composed matrix and the prefix means."""
 
-from functools import partial
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.composition_pass import Composed
 from firstlight.statistics.job import Head, Job, head_sums, insert_head, open_matrix, visit_postings
 from firstlight.statistics.matrices import Buffer, Matrix, SparseMatrix, SparseRows
-from firstlight.statistics.means_pass import means_of
+from firstlight.statistics.means_pass import means_of, with_means
 from firstlight.statistics.postings import Postings
 from firstlight.statistics.segments import Segment
 from firstlight.statistics.sparse_blocks import finish_block, slots_of_strip, sum_block
@@ -83,12 +83,11 @@ def _fill_dense(
             values: np.ndarray = values,
             block_scales: np.ndarray = block_scales,
         ) -> None:
-            means = means_of(job, segment)
             kernels.attention_tail(
-                segment.windows, segment.lengths, *places, values, means, inverse, block_scales, a, b, rows
+                segment.windows, segment.lengths, *places, values, segment.means, inverse, block_scales, a, b, rows
             )
 
-        pieces = job.segments(SEGMENT_TOKENS)
+        pieces = with_means(job, job.segments(SEGMENT_TOKENS))
         for _ in visit_postings(job, pieces, head.skip, low, high, of_next=0, task=fill, advance=advance):
             pass
         insert_head(rows, strip, head, low, high)
@@ -123,12 +122,22 @@ def _fill_sparse(
             block_scales: np.ndarray = block_scales,
             low: int = low,
         ) -> SparseRows:
-            slots, means = slots_of_strip(head, segment), means_of(job, segment)
-            tokens, lengths = segment.windows, segment.lengths
+            slots, tokens, lengths, means = (
+                slots_of_strip(head, segment),
+                segment.windows,
+                segment.lengths,
+                segment.means,
+            )
             found: SparseRows = row_kernels.attention_rows(
                 tokens, lengths, *places, *values, means, inverse, block_scales, slots, strip, low, a, b
             )
             return found
 
-        visit = partial(visit_postings, job, skip=head.skip, low=low, high=high, of_next=0, task=fill, advance=advance)
+        def visit(
+            pieces: list[Segment], low: int = low, high: int = high, task: Callable[..., SparseRows] = fill
+        ) -> Iterator[SparseRows]:
+            return visit_postings(
+                job, with_means(job, pieces), head.skip, low, high, of_next=0, task=task, advance=advance
+            )
+
         finish_block(job, "attention", units, low, sum_block(job, visit), target)

@@ -244,9 +244,13 @@ def attention_of_key(
         ahead = min(at + AHEAD, stop - 1)
         coming = np.uint64(places[ahead] * wide + times[ahead])
         coming_mean = np.uint64(places[ahead] * steps + times[ahead])
-        for line in range(2):
+        # Two streams, tokens and means, fetched up to where their posting ends.
+        visits = np.int64(lengths[places[ahead]]) - 1 - times[ahead]
+        if ahead + 1 < stop and places[ahead + 1] == places[ahead]:
+            visits = np.int64(times[ahead + 1] - times[ahead])
+        for line in range(visits // 32 + 1):
             fetch(flat, coming + np.uint64(32 * line))
-        for line in range(5):
+        for line in range(visits // 8 + 1):
             fetch(flat_means, coming_mean + np.uint64(8 * line))
         if i != last:
             scaled, last = 0.0, i

@@ -110,9 +110,9 @@ class WholeMatrix:
         """Return columns as rows of integers; a few at a time, to keep the copies small."""
         integers = np.empty((high - low, len(self.values)), np.int64)
         for start in range(low, high, 64):
-            part = self.values[:, start : min(start + 64, high)].T
-            within = slice(start - low, start - low + len(part))
-            integers[within] = np.rint(np.ldexp(part, exponents[within, None]))
+            within = slice(start - low, min(start + 64, high) - low)
+            part = self.values[:, start : min(start + 64, high)] * np.ldexp(1.0, exponents[within])
+            integers[within] = np.rint(part, out=part).T
         return integers
 
 

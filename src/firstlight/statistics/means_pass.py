@@ -1,6 +1,7 @@
 """The first half of the second pass: the mean of g over every prefix, and the position sums."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,8 +17,8 @@ from firstlight.statistics.segments import Segment, even_ranges, windows_by_leng
 from firstlight.statistics.vectors import WIDTH
 
 # Dense rows of the composed matrix are read anew for every segment, the tokens of a segment for every row: with this
-# many tokens in a segment (1.6 MB) those stay in the cache of a core, which was the fastest of 100 k to 8 M.
-SEGMENT_TOKENS = 800_000
+# many tokens in a segment (4 MB) those stay in a cache shared by cores, and segments are few.
+SEGMENT_TOKENS = 2_000_000
 
 # Visits the postings of next tokens [a, b) of a block in a segment: writes their means, returns their offset sums.
 Visit = Callable[[Segment, Postings, int, int], np.ndarray]
@@ -47,7 +48,9 @@ def average_prefixes(job: Job, composed: Composed) -> tuple[Float64[np.ndarray, 
     with progress("prefix means", job.plan.pairs, "pairs", job.show) as advance:
         for units, low, high in job.missing_blocks(np.flatnonzero(finished)):
             visit = open_block(job, composed, exponents[low:high], inverse, scale, low, high)
-            pieces = job.segments(None if job.plan.sparse else SEGMENT_TOKENS)
+            # One map for all threads: a page that each of them maps anew takes longer than what is written to it.
+            whole = job.segments(None if job.plan.sparse else SEGMENT_TOKENS)
+            pieces = (replace(segment, means=means_of(job, segment)) for segment in whole)
             for offsets in visit_postings(job, pieces, nothing, low, high, of_next=1, task=visit, advance=advance):
                 by_offset += offsets[:steps]
             finished[units] = 1
@@ -61,6 +64,12 @@ def average_prefixes(job: Job, composed: Composed) -> tuple[Float64[np.ndarray, 
     return np.ldexp(total.astype(np.float64), -exponent), largest
 
 
+def with_means(job: Job, pieces: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield segments with their means: copies, which loops go through faster than through the small pages of a map."""
+    for segment in pieces:
+        yield replace(segment, means=np.array(means_of(job, segment)))
+
+
 def _dense_block(
     job: Job, composed: Composed, exponents: np.ndarray, inverse: np.ndarray, scale: float, low: int, high: int
 ) -> Visit:
@@ -68,8 +77,8 @@ def _dense_block(
     rows = composed.matrix.others_scaled(low, high, exponents)
 
     def visit(segment: Segment, places: Postings, a: int, b: int) -> np.ndarray:
-        offsets, means = np.zeros(job.plan.window + WIDTH, np.int64), means_of(job, segment)
-        kernels.prefix_means(segment.windows, *places, rows, exponents, inverse, scale, a, b, means, offsets)
+        offsets = np.zeros(job.plan.window + WIDTH, np.int64)
+        kernels.prefix_means(segment.windows, *places, rows, exponents, inverse, scale, a, b, segment.means, offsets)
         return offsets
 
     return visit
@@ -86,9 +95,19 @@ def _sparse_block(
     rows = joined(job.workers.map(turn, [a for a, _ in ranges], [b for _, b in ranges]))
 
     def visit(segment: Segment, places: Postings, a: int, b: int) -> np.ndarray:
-        offsets, means = np.zeros(job.plan.window + WIDTH, np.int64), means_of(job, segment)
+        offsets = np.zeros(job.plan.window + WIDTH, np.int64)
         row_kernels.prefix_means_rows(
-            segment.windows, *places, *rows, exponents, inverse, scale, a, b, job.plan.vocabulary, means, offsets
+            segment.windows,
+            *places,
+            *rows,
+            exponents,
+            inverse,
+            scale,
+            a,
+            b,
+            job.plan.vocabulary,
+            segment.means,
+            offsets,
         )
         return offsets
 

@@ -6,7 +6,7 @@ in the memory of the process.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -30,11 +30,13 @@ class Segment:
         start: the number of the first window.
         windows: token ids, each row padded after its end.
         lengths: how many tokens of each row are real.
+        means: the prefix means of each row; empty where they are not needed.
     """
 
     start: int
     windows: np.ndarray
     lengths: Int32[np.ndarray, " window"]
+    means: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def stop(self) -> int:
