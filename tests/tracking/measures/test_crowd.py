@@ -94,8 +94,17 @@ def test_rollouts_are_predicted(theory_run: Run) -> None:
     model = load_model(theory_run)
     crowd = crowd_of(model, queries=512)
     for row in accuracy_rows(model, [4, 10, 20, VARIABLES - 1], count=300):
-        predicted = dilution(crowd, row.length).rollout
+        predicted = dilution([crowd], row.length).rollout
         assert row.rollout_low - 0.1 < predicted < row.rollout_high + 0.1
+
+
+def test_parts_of_a_crowd_are_other_sentences_and_count_alike(practical_run: Run) -> None:
+    model = load_model(practical_run)
+    first, second = (crowd_of(model, queries=200, part=part) for part in (0, 1))
+    assert not torch.equal(first.own.weight, second.own.weight)
+    alone, both = [dilution([each], 20) for each in (first, second)], dilution([first, second], 20)
+    assert both.epsilon == pytest.approx((alone[0].epsilon + alone[1].epsilon) / 2)
+    assert both.weakest == min(each.weakest for each in alone)
 
 
 def test_models_with_positions_are_refused(c3: Action) -> None:

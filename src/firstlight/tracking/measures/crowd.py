@@ -102,19 +102,22 @@ class Crowd:
         return Part(torch.maximum(part.weight, self.own.weight), part.content)
 
 
-def crowd_of(model: SentenceModel, *, queries: int = 1024, seed: int = 0) -> Crowd:
+def crowd_of(model: SentenceModel, *, queries: int = 1024, seed: int = 0, part: int = 0) -> Crowd:
     """Draw short sentences and look at them.
 
     Arguments:
         model: a theory model, or a practical one without positions.
         queries: how many, each in a sentence of its own.
         seed: of all sentences.
+        part: a number for each of several crowds of one seed, whose sentences differ.
     """
     if model.variables < SHORT + DRAWN:
         raise FirstlightError(
             f"{model.variables} variables: expected at least {SHORT + DRAWN}, so that sentences have strangers"
         )
-    sentences, others = _drawn(model, queries, seed, 0), _drawn(model, -(-POOL // SHORT), seed, 1)
+    sentences, others = (
+        _drawn(model, count, seed, part, stream) for stream, count in enumerate((queries, -(-POOL // SHORT)))
+    )
     look = look_of(model, sentences, QUERY, others)
     weights = look.own.scores.exp()
     content = torch.einsum("qhk,qhkc->qhc", weights, look.own.offered)
@@ -130,8 +133,8 @@ def crowd_of(model: SentenceModel, *, queries: int = 1024, seed: int = 0) -> Cro
     )
 
 
-def _drawn(model: SentenceModel, count: int, seed: int, stream: int) -> Sentences:
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SHORT, stream, 1)))
+def _drawn(model: SentenceModel, count: int, seed: int, part: int, stream: int) -> Sentences:
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SHORT, part, stream)))
     return draw(model.action, variables=model.variables, length=SHORT, count=count, rng=rng)
 
 

@@ -21,6 +21,7 @@ from firstlight.tracking.measures.shares import Share, all_values
 
 SHARES = (0.9, 0.5)
 LONGEST = 2**16  # predicted lengths end here
+TOGETHER = 1024  # queries that are held at once
 CLOSE = 1.05  # lengths a search ends at are no further apart than by this factor
 
 
@@ -84,22 +85,24 @@ class FailureLength:
 
 
 def failure_prediction(
-    model: SentenceModel, *, shares: Sequence[float] = SHARES, queries: int = 1024, seed: int = 0
+    model: SentenceModel, *, shares: Sequence[float] = SHARES, queries: int = 2048, seed: int = 0
 ) -> FailurePrediction:
     """Predict the lengths at which roll-outs fail, from sentences of three actions and without any roll-out.
 
     Arguments:
         model: a theory model, or a practical one without positions.
         shares: of roll-outs that are right.
-        queries: how many short sentences.
+        queries: how many short sentences. A length of L at 90 % means that one step in 10 L fails, so for long lengths
+            there have to be thousands.
         seed: of the sentences.
     """
-    crowd = crowd_of(model, queries=queries, seed=seed)
+    parts = -(-queries // TOGETHER)
+    crowds = [crowd_of(model, queries=-(-queries // parts), seed=seed, part=part) for part in range(parts)]
     known: dict[int, Dilution] = {}
 
     def rollout(length: int) -> float:
         if length not in known:
-            known[length] = dilution(crowd, length)
+            known[length] = dilution(crowds, length)
         return known[length].rollout
 
     rollout(SHORT)
@@ -107,18 +110,19 @@ def failure_prediction(
     return FailurePrediction(lengths, tuple(known[length] for length in sorted(known)))
 
 
-def dilution(crowd: Crowd, length: int) -> Dilution:
+def dilution(crowds: Sequence[Crowd], length: int) -> Dilution:
     """Return what queries would read in sentences of a length, and how often they would fail."""
     # Simpson's rule over the places of the answers: all that is averaged changes smoothly with the place.
     places = ((0, 1 / 6), ((length - 1) // 2, 4 / 6), (length - 1, 1 / 6))
     epsilon = margin = spread = step = survival = 0.0
     weakest = math.inf
     for place, weight in places:
-        up, down = (crowd.margins(crowd.read(length, place, sign)) for sign in (1.0, -1.0))
+        signs = [[crowd.margins(crowd.read(length, place, sign)) for crowd in crowds] for sign in (1.0, -1.0)]
+        up, down = (torch.cat(margins) for margins in signs)
         middle = (up + down) / 2
         deviation = float(((up - down) / 2).square().mean().sqrt())
         fails = _fails(middle, deviation)
-        epsilon += weight * float(crowd.epsilon(length, place).mean())
+        epsilon += weight * float(torch.cat([crowd.epsilon(length, place) for crowd in crowds]).mean())
         margin += weight * float(middle.mean())
         spread += weight * deviation
         step += weight * fails
