@@ -88,11 +88,11 @@ def _stage_1(case: Case, repeats: int, compiled: bool) -> list[Row]:
     assert W.grad is not None
     gradient = W.grad[:, met].reshape(SLOTS, shape.size, shape.neurons, -1).permute(0, 3, 2, 1)
     changed = model.weights.W.clone()
-    loss = updates.descend_ffn(changed, inputs, targets, shape, 1.0)
+    loss = updates.descend_ffn(changed, inputs, targets, shape, SLOTS * [1.0])
     difference = _difference(loss, expected, in_words(model.weights.W - changed, shape), gradient)
     del gradient
     plain_seconds = best_of(2, plain_step)
-    ours = _best(repeats, lambda: updates.descend_ffn(changed, inputs, targets, shape, 1e-3))
+    ours = _best(repeats, lambda: updates.descend_ffn(changed, inputs, targets, shape, SLOTS * [1e-3]))
     drawing = _best(repeats, lambda: case.sentences(1, settings.ffn_batch))
     what = f"{case.action.name}, {settings.ffn_batch:,} sentences"
     baseline = f"dense one-hots, autograd; loss and gradients equal to {difference:.1e}"
@@ -102,7 +102,7 @@ def _stage_1(case: Case, repeats: int, compiled: bool) -> list[Row]:
     ]
     del W
     with _replaced(updates, "_descend_compiled", updates._descend_by_product):
-        product = _best(2, lambda: updates.descend_ffn(changed, inputs, targets, shape, 1e-3))
+        product = _best(2, lambda: updates.descend_ffn(changed, inputs, targets, shape, SLOTS * [1e-3]))
     say_so = "loops fused over neurons, blocks and the update"
     found.append(row("tracking", f"{say_so}, {what}", "products over the inputs that occur", ours, product, None))
     bag = GatherUpdate(changed, case, inputs, targets)

@@ -14,7 +14,7 @@ from firstlight.tracking.theory_model.parameters import Weights, initial_weights
 from firstlight.tracking.theory_model.settings import TheorySettings
 from firstlight.tracking.theory_model.training import train_theory
 
-TINY = TheorySettings(variables=9, neurons=4, power=4, radius=0.6, clip=0.4, dtype="float64")
+TINY = TheorySettings(variables=9, neurons=8, power=4, radius=0.6, clip=0.4, dtype="float64")
 
 # Learns C3 in two seconds: all of Algorithm 1, with the shapes of a real training.
 SMALL = TheorySettings(
@@ -27,6 +27,7 @@ SMALL = TheorySettings(
     ffn_steps=400,
     ffn_batch=256,
     ffn_rate=5.0,
+    variable_rate=5.0,
     attention_steps=200,
     attention_batch=128,
     attention_rate=20.0,

@@ -23,8 +23,8 @@ from tests.tracking.theory_model.dense import dense_weights, input_columns, loss
 CASES: list[dict[str, Any]] = [
     {"name": "S3"},
     {"name": "C5", "leak": 0.05, "power": 6},
-    {"name": "D4", "restricted": False, "neurons": 3, "power": 2},
-    {"name": "S3", "restricted": False, "leak": 0.1, "power": 8, "variables": 12},
+    {"name": "D4", "restricted": False},
+    {"name": "S3", "restricted": False, "leak": 0.1, "power": 6, "variables": 12},
 ]
 
 
@@ -69,7 +69,7 @@ def test_an_update_of_the_ffn_is_the_dense_gradient(changes: dict[str, Any], com
     rows = np.concatenate([shape.predicates(sentences)[:, 0], shape.answers(sentences)[:, 0]], axis=1)
     before = in_words(model.weights.W, shape).clone()
     targets = torch.from_numpy(shape.targets(sentences)[:, 1])
-    loss = updates.descend_ffn(model.weights.W, torch.from_numpy(rows), targets, shape, 0.25)
+    loss = updates.descend_ffn(model.weights.W, torch.from_numpy(rows), targets, shape, 5 * [0.25])
     close(loss, expected.detach())
     close((before - in_words(model.weights.W, shape)) / 0.25, gradient)
     # Nothing else of the dense W has a gradient: only inputs are kept.

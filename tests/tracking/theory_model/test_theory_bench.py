@@ -40,7 +40,7 @@ def test_gathers_in_pytorch_do_the_same_update() -> None:
     gather = GatherUpdate(W, case, inputs, targets)
     gather.step()
     changed = W.clone()
-    updates.descend_ffn(changed, inputs, targets, case.shape, 1e-3)
+    updates.descend_ffn(changed, inputs, targets, case.shape, 5 * [1e-3])
     for slot, table in enumerate(gather.tables):
         expected = in_words(changed, case.shape)[slot].transpose(1, 2).flatten(1)
         torch.testing.assert_close(table.detach(), expected, rtol=1e-5, atol=1e-6)

@@ -22,7 +22,7 @@ from firstlight.tracking.theory_model.training import control_theory, self_train
 from tests.tracking.theory_model.conftest import SMALL, TINY
 from tests.tracking.theory_model.dense import dense_weights, losses
 
-QUICK = replace(TINY, neurons=3, ffn_steps=4, ffn_batch=16, attention_steps=3, attention_batch=8, checkpoint_every=2)
+QUICK = replace(TINY, ffn_steps=4, ffn_batch=16, attention_steps=3, attention_batch=8, checkpoint_every=2)
 
 
 def same_bits(one: Run, other: Run) -> bool:
@@ -43,7 +43,9 @@ def same_bits(one: Run, other: Run) -> bool:
 @pytest.mark.parametrize("restricted", [True, False])
 def test_both_stages_equal_a_dense_descent(tmp_path: Path, restricted: bool) -> None:
     action = action_named("S3")
-    settings = replace(QUICK, restricted=restricted, ffn_rate=2.0, attention_rate=3.0, attention_rate_first=2.0)
+    settings = replace(
+        QUICK, restricted=restricted, ffn_rate=2.0, variable_rate=3.0, attention_rate=3.0, attention_rate_first=2.0
+    )
     run = train_theory(action, tmp_path / "run", settings)
     initial, shape = load_theory(run, 0), settings.shape(action)
     W, Q = dense_weights(initial)
@@ -60,7 +62,7 @@ def test_both_stages_equal_a_dense_descent(tmp_path: Path, restricted: bool) -> 
         found.append(float(loss.detach()))
         with torch.no_grad():
             if first:
-                W -= 2.0 * W.grad
+                W -= torch.tensor([2.0, 2.0, 2.0, 3.0, 2.0]).reshape(5, 1, 1, 1) * W.grad
             else:
                 gradient = Q.grad
                 if restricted:
@@ -165,7 +167,9 @@ def test_a_network_that_learnt_is_told(learnt: Run) -> None:
 
 def test_a_teacher_that_writes_no_answer_is_told(tmp_path: Path) -> None:
     with pytest.raises(Diverged, match="writes no answer"):
-        self_train_theory(action_named("C3"), tmp_path / "run", replace(QUICK, ffn_rate=1e-3), doublings=2)
+        self_train_theory(
+            action_named("C3"), tmp_path / "run", replace(QUICK, ffn_rate=1e-3, variable_rate=1e-3), doublings=2
+        )
 
 
 def test_divergence_is_told_and_kept(tmp_path: Path, monkeypatch: Any) -> None:

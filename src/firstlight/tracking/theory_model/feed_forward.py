@@ -17,7 +17,8 @@ from firstlight.tracking.theory_model.shape import BLOCK, Shape
 
 def constants(shape: Shape, dtype: np.dtype[Any] | type[np.floating]) -> np.ndarray[Any, Any]:
     """Return what the kernels need to know, in their type."""
-    return np.array([shape.bias, shape.radius, shape.leak, shape.ceiling, 0.5], dtype)
+    known = (shape.bias, shape.radius, shape.leak, shape.ceiling, 1 / shape.radius, 1 / shape.power, 0.5)
+    return np.array(known, dtype)
 
 
 def raw_logits(
@@ -47,13 +48,13 @@ def _compiled(
 ) -> Float[Tensor, "query token"]:
     logits = torch.empty(len(attended), len(W) * BLOCK, dtype=W.dtype)
     out, known = logits.numpy(), constants(shape, logits.numpy().dtype)
+    fill = kernels.summed_activations(*shape.loops)
     # Pre-activations of a block and some queries stay in the cache between the product and the activation.
     rows = max(1, 2**17 // W.shape[2])
     for start in range(0, len(attended), rows):
         some = attended[start : start + rows]
         for number, block in enumerate(W):
-            part = out[start : start + rows, number * BLOCK : (number + 1) * BLOCK]
-            kernels.sum_activations((some @ block).numpy(), shape.power, known, part)
+            fill((some @ block).numpy(), known, out[start : start + rows], number * BLOCK)
     return logits
 
 

@@ -3,12 +3,10 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from firstlight.errors import FirstlightError
 from firstlight.tracking.language.action import Action
-from firstlight.tracking.language.tokens import tokens_of
-from firstlight.tracking.theory_model.shape import Shape
+from firstlight.tracking.language.tokens import SLOTS, tokens_of
+from firstlight.tracking.theory_model.shape import VARIABLE_SLOT, Shape
 
 POWERS = (2, 4, 6, 8)
 
@@ -27,7 +25,10 @@ class TheorySettings:
         restricted: whether Q is trained in its blocks (4,3) and (4,4) alone (Assumption 3.5), or everywhere.
         ffn_steps: updates of W on one-step sentences.
         ffn_batch: sentences an update of W.
-        ffn_rate: of W.
+        ffn_rate: of W, but for slot 4.
+        variable_rate: of W's slot 4. Each of |X| variables is met |X| times as seldom as the blank and |X| / n times as
+            seldom as a value, so at one rate for all slots, as Algorithm 1 has it, slot 4 is learnt long after the
+            others. Slots share no weight, so a rate of its own changes nothing but the time that slot takes.
         attention_steps: updates of Q at L = 2.
         attention_batch: sentences an update of Q.
         attention_rate: of Q, once it has warmed up.
@@ -53,6 +54,7 @@ class TheorySettings:
     ffn_steps: int = 1500
     ffn_batch: int = 1024
     ffn_rate: float = 10.0
+    variable_rate: float = 200.0
     attention_steps: int = 1200
     attention_batch: int = 512
     attention_rate: float = 200.0
@@ -76,7 +78,7 @@ class TheorySettings:
             raise FirstlightError(f"--seed {self.seed}: expected 0 or more")
         if not 0 <= self.leak < math.inf:
             raise FirstlightError(f"leak {self.leak}: expected 0 or more")
-        for name in ("radius", "clip", "ffn_rate", "attention_rate", "attention_rate_first", "level"):
+        for name in ("radius", "clip", "ffn_rate", "variable_rate", "attention_rate", "attention_rate_first", "level"):
             if not 0 < getattr(self, name) < math.inf:
                 raise FirstlightError(f"{name} {getattr(self, name)}: expected a positive number")
         for name in ("neurons", "ffn_batch", "attention_batch", "level_window", "stage_limit", "checkpoint_every"):
@@ -98,9 +100,9 @@ class TheorySettings:
         return min(self.attention_rate, self.attention_rate_first + update * self.attention_rate_growth)
 
     @property
-    def number(self) -> type[np.floating]:
-        """The NumPy type of all numbers."""
-        return np.float32 if self.dtype == "float32" else np.float64
+    def slot_rates(self) -> tuple[float, ...]:
+        """The rate of each slot of W."""
+        return tuple(self.variable_rate if slot == VARIABLE_SLOT else self.ffn_rate for slot in range(SLOTS))
 
 
 def settings_for(action: Action) -> TheorySettings:

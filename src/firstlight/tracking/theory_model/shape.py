@@ -92,6 +92,11 @@ class Shape:
         """Numbers that an input has in a block: neurons x tokens."""
         return self.neurons * BLOCK
 
+    @property
+    def loops(self) -> tuple[int, int, bool]:
+        """What loops are compiled for."""
+        return self.neurons, self.power, self.leak > 0
+
     def predicates(self, sentences: Sentences) -> Int64[np.ndarray, "sentence clause part"]:
         """Return the inputs of clauses l = 1..L: x_l, g_l and x_(l-1)."""
         x, g = sentences.variables, sentences.elements

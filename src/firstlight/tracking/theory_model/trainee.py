@@ -83,7 +83,7 @@ class TheoryTrainee:
         rows = np.concatenate([shape.predicates(sentences)[:, 0], shape.answers(sentences)[:, 0]], axis=1)
         targets = shape.targets(sentences)[:, 1]
         inputs, tokens = (torch.from_numpy(each).to(self.model.device) for each in (rows, targets))
-        loss = descend_ffn(W, inputs, tokens, shape, settings.ffn_rate)
+        loss = descend_ffn(W, inputs, tokens, shape, settings.slot_rates)
         return {
             "loss": loss,
             "rate": settings.ffn_rate,

@@ -1,6 +1,6 @@
 """One update of W or of Q, with gradients written out: exact, and only what the losses ask for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from jaxtyping import Float, Int64
@@ -15,7 +15,7 @@ from firstlight.tracking.theory_model.shape import BLOCK, VALUE_SLOT, Shape
 from firstlight.tracking.theory_model.threads import shares, spread
 
 # Up to so many clauses a bag is cheaper than a product, measured for C6 and S5 with 170 variables (bench tracking).
-BAG_CLAUSES = 24
+BAG_CLAUSES = 64
 
 
 def descend_ffn(
@@ -23,7 +23,7 @@ def descend_ffn(
     rows: Int64[Tensor, "sentence 5"],
     targets: Int64[Tensor, "sentence slot"],
     shape: Shape,
-    rate: float,
+    rates: Sequence[float],
 ) -> float:
     """Descend on the loss of all five slots (6a) at L = 1 and Q = 0, in place, and return the loss before it.
 
@@ -32,10 +32,10 @@ def descend_ffn(
         rows: the inputs of the predicate and of answer 0.
         targets: the tokens of answer 1.
         shape: of the model.
-        rate: η.
+        rates: η of each slot.
     """
     descend = _descend_compiled if W.device.type == "cpu" else _descend_by_product
-    return sum(spread(lambda slot: descend(W[slot], rows, targets[:, slot], shape, rate), range(SLOTS)))
+    return sum(spread(lambda slot: descend(W[slot], rows, targets[:, slot], shape, rates[slot]), range(SLOTS)))
 
 
 def _descend_compiled(
@@ -43,11 +43,11 @@ def _descend_compiled(
 ) -> float:
     weights, known = W.numpy(), constants(shape, W.numpy().dtype)
     logits = torch.empty(len(rows), len(W) * BLOCK, dtype=W.dtype)
-    kernels.one_step_logits(weights, rows.numpy(), shape.power, known, logits.numpy())
+    kernels.one_step_logits(*shape.loops)(weights, rows.numpy(), known, logits.numpy())
     loss, slope = cross_entropy(logits, targets, shape)
     places = (shape.first_third, shape.first_fourth, shape.tokens.variables)
     eta = known.dtype.type(rate)
-    kernels.one_step_descent(weights, rows.numpy(), shape.power, known, slope.numpy(), eta, *places)
+    kernels.one_step_descent(*shape.loops)(weights, rows.numpy(), known, slope.numpy(), eta, *places)
     return loss
 
 
@@ -93,12 +93,12 @@ def _bags(
     out = torch.empty_like(attention)
 
     def forward(part: slice) -> None:
-        seen = (weights, predicates[part], answers[part], shown[part], shape.power, known)
-        kernels.attended_logits(*seen, logits[part].numpy())
+        fill = kernels.attended_logits(*shape.loops)
+        fill(weights, predicates[part], answers[part], shown[part], known, logits[part].numpy())
 
     def backward(part: slice) -> None:
-        seen = (weights, predicates[part], answers[part], shown[part], shape.power, known)
-        kernels.attention_slopes(*seen, slope[part].numpy(), out[part].numpy())
+        fill = kernels.attention_slopes(*shape.loops)
+        fill(weights, predicates[part], answers[part], shown[part], known, slope[part].numpy(), out[part].numpy())
 
     parts = shares(len(attention))
     spread(forward, parts)
@@ -158,12 +158,15 @@ def cross_entropy(
     """
     count = divisor or len(logits)
     kept = clipped(logits, shape)
-    normaliser = kept.logsumexp(1, keepdim=True)
     places = targets[:, None]
-    loss = float((normaliser - kept.gather(1, places)).sum(dtype=torch.float64)) / count
+    largest = kept.amax(1, keepdim=True)
+    right = kept.gather(1, places) - largest
+    chances = kept.sub_(largest).exp_()
+    total = chances.sum(1, keepdim=True)
+    loss = float((total.log() - right).sum(dtype=torch.float64)) / count
     slope = torch.zeros_like(logits)
     inside = slope[:, : shape.size]
-    inside.copy_((kept - normaliser).exp_())
+    torch.div(chances, total, out=inside)
     inside.scatter_add_(1, places, inside.new_full(places.shape, -1.0))
     inside.mul_(logits[:, : shape.size] <= shape.ceiling).div_(count)
     return loss, slope
