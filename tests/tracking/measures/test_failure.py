@@ -119,3 +119,6 @@ def test_simple_predictions_never_see_the_group_they_are_judged_on() -> None:
     same = [Case("a", 1, 10, 0.1), Case("a", 1, 100, 0.01), Case("b", 1, 10, 0.01), Case("b", 1, 100, 0.1)]
     assert goodness(same, longest=200).epsilon_alone == pytest.approx(-3)
     assert goodness(same[:2], longest=200).epsilon_alone is None
+    # Fitted on all models but the one it is judged on, it knows the other of its group.
+    alike = [Case("a", 1, 10, 0.1), Case("a", 1, 100, 0.01), Case("a", 1, 1000, 0.001)]
+    assert goodness(alike, longest=2000).epsilon_seen == pytest.approx(1)

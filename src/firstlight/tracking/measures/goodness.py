@@ -36,6 +36,7 @@ class Goodness:
         error: the typical factor between predicted and measured length, exp of the root mean square.
         bias: the factor by which predictions are too long on average.
         epsilon_alone: R² of a line through log epsilon, which is fitted on the other groups.
+        epsilon_seen: the same, fitted on all other models, those of the same group among them: easier.
         others_mean: R² of the mean log length of the other groups.
         agree: share of the cases that are not known of which the prediction is on the same side.
     """
@@ -46,6 +47,7 @@ class Goodness:
     error: float | None
     bias: float | None
     epsilon_alone: float | None
+    epsilon_seen: float | None
     others_mean: float | None
     agree: float | None
 
@@ -64,19 +66,21 @@ def goodness(cases: Sequence[Case], *, longest: float) -> Goodness:
     sides = [case.predicted >= longest if case.measured == math.inf else case.predicted < 1 for case in others]
     agree = float(np.mean(sides)) if sides else None
     if len(known) < 2:
-        return Goodness(len(cases), len(known), None, None, None, None, None, agree)
+        return Goodness(len(cases), len(known), None, None, None, None, None, None, agree)
     # A prediction of 0, or without an end, is a miss; it counts as the shortest or the longest there is.
     predicted = np.log([min(max(case.predicted, 1.0), longest) for case in known])
     measured = np.log([case.measured for case in known])
     miss = predicted - measured
+    groups = [case.group for case in known]
     return Goodness(
         cases=len(cases),
         known=len(known),
         r_squared=r_squared(predicted, measured),
         error=float(np.exp(np.sqrt(np.mean(miss**2)))),
         bias=float(np.exp(miss.mean())),
-        epsilon_alone=_from_others(known, measured, line=True),
-        others_mean=_from_others(known, measured, line=False),
+        epsilon_alone=_from_others(known, measured, groups, line=True),
+        epsilon_seen=_from_others(known, measured, range(len(known)), line=True),
+        others_mean=_from_others(known, measured, groups, line=False),
         agree=agree,
     )
 
@@ -87,15 +91,14 @@ def r_squared(predicted: np.ndarray, measured: np.ndarray) -> float | None:
     return 1 - float(((predicted - measured) ** 2).sum()) / total if total > 0 else None
 
 
-def _from_others(known: Sequence[Case], measured: np.ndarray, line: bool) -> float | None:
-    """Return R² when each group is predicted from the others alone; None if there are no others."""
-    groups = list(dict.fromkeys(case.group for case in known))
-    if len(groups) < 2:
+def _from_others(known: Sequence[Case], measured: np.ndarray, parts: Sequence[Hashable], line: bool) -> float | None:
+    """Return R² when each part of the cases is predicted from the others alone; None if there are no others."""
+    if len(set(parts)) < 2:
         return None
     x = np.log([max(case.epsilon, 1e-12) for case in known])
     predicted = np.empty(len(known))
-    for group in groups:
-        own = np.array([case.group == group for case in known])
+    for part in dict.fromkeys(parts):
+        own = np.array([each == part for each in parts])
         slope = 0.0
         if line and np.ptp(x[~own]) > 0:
             slope = float(np.cov(x[~own], measured[~own])[0, 1] / np.var(x[~own], ddof=1))
