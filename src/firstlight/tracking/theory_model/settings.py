@@ -34,8 +34,10 @@ class TheorySettings:
         attention_rate: of Q, once it has warmed up.
         attention_rate_first: of Q at first.
         attention_rate_growth: how much the rate grows a step until it is reached.
-        level: a stage of self-training ends when its loss, averaged over `level_window` updates, is below level / d.
-        level_window: updates that average is over, and the fewest of a stage.
+        level: a stage of self-training ends when its loss is below this many times the loss that L = 2 ended with,
+            both averaged over `level_window` updates: when L is solved as well as L = 2 was. (Algorithm 2 asks for
+            1/d^E with an E that is not given; what W has not learnt bounds the loss from below at all lengths.)
+        level_window: updates of that average, and the fewest of a stage.
         stage_limit: the most updates of a stage of self-training.
         dtype: `float32` or `float64`.
         seed: of initial weights and sentences.
@@ -60,9 +62,9 @@ class TheorySettings:
     attention_rate: float = 200.0
     attention_rate_first: float = 10.0
     attention_rate_growth: float = 1.0
-    level: float = 1.5
+    level: float = 1.0
     level_window: int = 50
-    stage_limit: int = 1000
+    stage_limit: int = 1500
     dtype: str = "float32"
     seed: int = 0
     checkpoint_every: int = 200

@@ -18,7 +18,8 @@ class Stage:
         length: L of the sentences.
         queries: the answers after which the next one counts in the loss.
         limit: updates, at most.
-        level: the averaged loss that ends it before, or None if only the limit does.
+        level: the averaged loss that ends it before, as a multiple of the one the stages of true answers ended with;
+            None if only the limit ends it.
         labelled: whether the answers are those of the model as it was when the stage began.
     """
 
@@ -39,13 +40,12 @@ def algorithm_1(settings: TheorySettings) -> list[Stage]:
     ]
 
 
-def algorithm_2(settings: TheorySettings, doublings: int, size: int) -> list[Stage]:
+def algorithm_2(settings: TheorySettings, doublings: int) -> list[Stage]:
     """Return the stages of Algorithm 2: W, Q on the second answer at L = 2, then on its own at L = 4, 8, ...
 
     Arguments:
         settings: of the training.
         doublings: K; the last length is 2^K.
-        size: d.
     """
     if doublings < 2:
         raise FirstlightError(f"stages {doublings}: expected at least 2, whose sentences have L = 4")
@@ -54,12 +54,11 @@ def algorithm_2(settings: TheorySettings, doublings: int, size: int) -> list[Sta
             f"stages {doublings}: sentences of L = {2**doublings} need more than {settings.variables} variables; "
             f"expected at most {(settings.variables - 1).bit_length() - 1}"
         )
-    level = settings.level / size
     return [
         Stage("1.1", "W", 1, (0,), settings.ffn_steps),
         Stage("1.2", "Q", 2, (1,), settings.attention_steps),
         *(
-            Stage(f"L = {2**k}", "Q", 2**k, (1,), settings.stage_limit, level, labelled=True)
+            Stage(f"L = {2**k}", "Q", 2**k, (1,), settings.stage_limit, settings.level, labelled=True)
             for k in range(2, doublings + 1)
         ),
     ]

@@ -32,6 +32,7 @@ class TheoryTrainee:
         begins: the step at which each stage so far began, and once the last has ended, the step where it did.
         done: updates done.
         kept: the steps whose weights are kept; grows as stages begin.
+        solved: the averaged loss with which the last stage of true answers ended, if Q has had one.
         emergence: when features appeared while W was trained.
     """
 
@@ -56,6 +57,7 @@ class TheoryTrainee:
         self.model, self.settings, self.stages, self.first, self.began = model, settings, stages, first, began
         self.begins, self.done = [0], 0
         self.losses: list[float] = []
+        self.solved: float | None = None
         self.teacher: TheoryModel | None = None
         self.emergence = Emergence.of(model.action)
         self.kept: set[int] = set()
@@ -119,10 +121,14 @@ class TheoryTrainee:
         stage, updates = self.stages[len(self.begins) - 1], self.done - self.begins[-1]
         if updates >= stage.limit:
             return True
-        window = self.settings.level_window
-        return stage.level is not None and updates >= window and float(np.mean(self.losses)) < stage.level
+        if stage.level is None or self.solved is None or updates < self.settings.level_window:
+            return False
+        return float(np.mean(self.losses)) < stage.level * self.solved
 
     def _next_stage(self) -> None:
+        ended = self.stages[len(self.begins) - 1]
+        if ended.trains == "Q" and not ended.labelled and self.losses:
+            self.solved = float(np.mean(self.losses))
         self.begins.append(self.done)
         self.losses = []
         self.teacher = self.model.with_attention(self.model.weights.Q.clone())
@@ -158,7 +164,7 @@ class TheoryTrainee:
         tensors = {"W": self.model.weights.W, "Q": self.model.weights.Q, **self.emergence.tensors()}
         if self.teacher is not None:
             tensors["teacher.Q"] = self.teacher.weights.Q
-        return tensors, {"begins": self.begins, "done": self.done, "losses": self.losses}
+        return tensors, {"begins": self.begins, "done": self.done, "losses": self.losses, "solved": self.solved}
 
     def restore(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
         """Take what `state` returned."""
@@ -167,7 +173,8 @@ class TheoryTrainee:
         self.emergence = self.emergence.restored(tensors)
         if "teacher.Q" in tensors:
             self.teacher = self.model.with_attention(tensors["teacher.Q"].to(self.model.device))
-        self.done, self.losses, begins = values["done"], list(values["losses"]), list(values["begins"])
+        self.done, self.losses, self.solved = values["done"], list(values["losses"]), values["solved"]
+        begins = list(values["begins"])
         for number in range(1, len(begins) + 1):
             self.begins = begins[:number]
             self._keep()

@@ -69,7 +69,7 @@ def self_train_theory(
         doublings: K.
     """
     settings = settings or settings_for(action)
-    stages = algorithm_2(settings, doublings, settings.shape(action).size)
+    stages = algorithm_2(settings, doublings)
     what = {"algorithm": "2", "doublings": doublings, **_described(action, settings)}
     return _train(action, Path(out), settings, stages, what, device, threads, show)
 
@@ -175,7 +175,7 @@ def _stages(trainee: TheoryTrainee) -> list[dict[str, Any]]:
             "length": stage.length,
             "begins": begin,
             "ends": end,
-            "level": stage.level,
+            "level": None if stage.level is None or trainee.solved is None else stage.level * trainee.solved,
             "labelled": stage.labelled,
         }
         for stage, begin, end in zip(trainee.stages, trainee.begins, ends, strict=False)
