@@ -46,6 +46,7 @@ class Scale:
         copies: windows of copies.
         copy_lr: the rate for copies.
         copy_steps: for copies.
+        seeds: of the windows that are drawn; each experiment is done once for every one.
     """
 
     topics: int | None = None
@@ -59,9 +60,10 @@ class Scale:
     copies: int = 512
     copy_lr: float = 8.0
     copy_steps: int = 128
+    seeds: tuple[int, ...] = (0, 1, 2)
 
 
-SMOKE = Scale(topics=1, counts=(30, 120), window=20, steps=8, copies=256, copy_steps=64)
+SMOKE = Scale(topics=1, counts=(30, 120), window=20, steps=8, copies=256, copy_steps=64, seeds=(0, 1))
 LAPTOP = Scale()
 
 
@@ -71,6 +73,7 @@ class Comparison:
 
     Attributes:
         corpus: stories or copies.
+        seed: of its windows.
         windows: N.
         kind: of the weight.
         step: of the checkpoint that is trained.
@@ -83,6 +86,7 @@ class Comparison:
     """
 
     corpus: str
+    seed: int
     windows: int
     kind: Kind
     step: int
@@ -100,6 +104,7 @@ class Losses:
 
     Attributes:
         corpus: stories or copies.
+        seed: of its windows.
         windows: N.
         step: of the checkpoint.
         s_eta: step times rate.
@@ -111,6 +116,7 @@ class Losses:
     """
 
     corpus: str
+    seed: int
     windows: int
     step: int
     s_eta: float
@@ -136,28 +142,32 @@ class Controlled:
     losses: tuple[Losses, ...]
 
     def last(self, corpus: str) -> list[Comparison]:
-        """Return the comparisons at the last checkpoint of each experiment."""
+        """Return the comparisons at the last checkpoint of each experiment, of all seeds."""
         rows = [row for row in self.comparisons if row.corpus == corpus]
-        return [row for row in rows if row.step == max(row.step for row in rows)]
+        end = max(row.step for row in rows)
+        return [row for row in rows if row.step == end]
 
 
-def controlled(folder: Path, scale: Scale = LAPTOP, seed: int = 0) -> Controlled:
+def controlled(folder: Path, scale: Scale = LAPTOP) -> Controlled:
     """Run both experiments; what is in the folder already is not done again.
 
     Arguments:
         folder: for corpora, statistics and runs.
-        scale: how large.
-        seed: of the windows.
+        scale: how large, and for which seeds.
     """
     grammar = some_topics(scale.topics)
     truth, words = true_directions(grammar, scale.window), list(story_truth.vocabulary(grammar))
     sample = story_windows(grammar, scale.window)
     told = _Source("stories", sample, words, truth, scale.lr, scale.steps)
-    results = [_experiment(folder / f"stories-{n}", told, n, scale.layers, seed) for n in scale.counts]
     symbols = [f"s{number}" for number in range(scale.symbols)]
     copied = copy_windows(scale.symbols, scale.half)
     copies = _Source("copies", copied, symbols, {}, scale.copy_lr, scale.copy_steps)
-    results.append(_experiment(folder / "copies", copies, scale.copies, scale.layers, seed))
+    sizes = [(told, n, f"stories-{n}") for n in scale.counts] + [(copies, scale.copies, "copies")]
+    results = [
+        _experiment(folder / f"seed-{seed}" / name, source, n, scale.layers, seed)
+        for seed in scale.seeds
+        for source, n, name in sizes
+    ]
     return Controlled(
         scale, tuple(row for rows, _ in results for row in rows), tuple(row for _, rows in results for row in rows)
     )
@@ -203,6 +213,7 @@ def _experiment(
             rows.append(
                 Comparison(
                     corpus=source.name,
+                    seed=seed,
                     windows=windows,
                     kind=kind,
                     step=step,
@@ -216,7 +227,7 @@ def _experiment(
             )
     chosen = spread_windows(own, LOSS_WINDOWS)
     losses = compare_losses(run, stats, own, list(run.checkpoints), chosen, "leading", lambda amount: None)
-    return rows, [Losses(source.name, windows, **row) for row in losses]
+    return rows, [Losses(source.name, seed, windows, **row) for row in losses]
 
 
 def _cosine(

@@ -1,19 +1,23 @@
 """The page of the controlled experiments: where prediction, counts and training meet the truth, and where not."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from firstlight.files import write_json
 from firstlight.report.page import Section, Table, write_page
 from firstlight.report.plots import Axis, Line, line_plot, write_png
+from firstlight.report.rows import range_of
 from firstlight.theory.controlled import Comparison, Controlled, Losses
-from firstlight.theory.tables import cosine_text
+from firstlight.theory.tables import spread_text
 from firstlight.theory.terms import KINDS
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+Found = TypeVar("Found", Comparison, Losses)
+Place = TypeVar("Place", bound=Hashable)
 
 STORIES = (
     "Stories of the embedded grammar, whose true output and value terms are known exactly. Attention and position "
@@ -53,37 +57,42 @@ def write_controlled(folder: Path, found: Controlled, interactive: bool = False)
 
 
 def comparison_table(rows: Sequence[Comparison]) -> Table:
-    """Return cosines of what is counted, trained and true."""
+    """Return cosines of what is counted, trained and true: the middle of all seeds, and their range."""
     header = ["windows", "term", "s*lr", "counted, true", "counted, other sample", "trained, counted",
               "trained, other sample", "trained, true"]  # fmt: skip
+    columns = ("counted_true", "counted_other", "trained_counted", "trained_other", "trained_true")
     cells = [
-        [
-            row.windows, row.kind, f"{row.s_eta:.4g}",
-            *(cosine_text(value) for value in (row.counted_true, row.counted_other, row.trained_counted)),
-            *(cosine_text(value) for value in (row.trained_other, row.trained_true)),
-        ]
-        for row in rows
-    ]  # fmt: skip
+        [*place, f"{group[0].s_eta:.4g}", *(spread_text([getattr(row, name) for row in group]) for name in columns)]
+        for place, group in _grouped(rows, lambda row: (row.windows, row.kind)).items()
+    ]
     return Table(header, cells, "rlrrrrrr")
 
 
 def loss_table(rows: Sequence[Losses]) -> Table:
-    """Return the losses at the last checkpoint of each experiment."""
-    last = {(row.corpus, row.windows): row for row in rows}
+    """Return the losses at the last checkpoint of each experiment: the middle of all seeds, and their range."""
     header = ["corpus", "windows", "s*lr", "trained", "closed form", "uniform", "unigram", "bigram"]
-    cells = [
-        [row.corpus, row.windows, f"{row.s_eta:.4g}"]
-        + [f"{loss:.4f}" for loss in (row.trained, row.closed_form, row.uniform, row.unigram, row.bigram)]
-        for row in last.values()
-    ]
+    columns = ("trained", "closed_form", "uniform", "unigram", "bigram")
+    cells = []
+    for place, group in _grouped(rows, lambda row: (row.corpus, row.windows)).items():
+        end = max(row.step for row in group)
+        last = [row for row in group if row.step == end]
+        losses = (spread_text([getattr(row, name) for row in last], "{:.4f}".format) for name in columns)
+        cells.append([*place, f"{last[0].s_eta:.4g}", *losses])
     return Table(header, cells, "lrrrrrrr")
+
+
+def _grouped(rows: Sequence[Found], place: Callable[[Found], Place]) -> dict[Place, list[Found]]:
+    """Put the rows of one place together; they are of different seeds."""
+    groups: dict[Place, list[Found]] = {}
+    for row in rows:
+        groups.setdefault(place(row), []).append(row)
+    return groups
 
 
 def controlled_figures(found: Controlled) -> dict[str, "Figure"]:
     """Return the plots by the names of their files."""
     stories, copies = found.last("stories"), [row for row in found.comparisons if row.corpus == "copies" and row.step]
     losses = [row for row in found.losses if row.corpus == "copies" and row.step]
-    time = [row.s_eta for row in losses]
     return {
         "stories": line_plot(
             "Stories: cosine with the true term (output, value) or with that of other stories",
@@ -99,28 +108,48 @@ def controlled_figures(found: Controlled) -> dict[str, "Figure"]:
             "Copies: loss of the trained model and of its prediction", Axis("s·η", log=True),
             Axis("loss (nats)", between=(0, 1.3 * losses[0].uniform)),
             [
-                Line("trained", time, [row.trained for row in losses]),
-                Line("closed form", time, [row.closed_form for row in losses], colour=1),
-                Line("bigram", time, [row.bigram for row in losses], colour=2, dash=2),
-                Line("uniform", time, [row.uniform for row in losses], colour=6, dash=2),
+                _line("trained", losses, _time, lambda row: row.trained),
+                _line("closed form", losses, _time, lambda row: row.closed_form, 1),
+                _line("bigram", losses, _time, lambda row: row.bigram, 2, 2),
+                _line("uniform", losses, _time, lambda row: row.uniform, 6, 2),
             ],
         ),
     }  # fmt: skip
 
 
 def _by_count(rows: Sequence[Comparison], kind: str, place: int, trained: bool) -> Line:
+    def value(row: Comparison) -> float | None:
+        if trained:
+            return row.trained_other if row.trained_true is None else row.trained_true
+        return row.counted_other if row.counted_true is None else row.counted_true
+
     own = [row for row in rows if row.kind == kind]
-    if trained:
-        values = [row.trained_other if row.trained_true is None else row.trained_true for row in own]
-    else:
-        values = [row.counted_other if row.counted_true is None else row.counted_true for row in own]
-    name = f"{kind}, {'trained' if trained else 'counted'}"
     # Where the theory holds the two are one line: what is counted lies under it.
-    return Line(name, [float(row.windows) for row in own], values, colour=place, pale=not trained)
+    name = f"{kind}, {'trained' if trained else 'counted'}"
+    return _line(name, own, lambda row: float(row.windows), value, place, pale=not trained)
 
 
 def _by_time(rows: Sequence[Comparison], kind: str, place: int, other: bool) -> Line:
     own = [row for row in rows if row.kind == kind]
-    values = [row.trained_other if other else row.trained_counted for row in own]
     name = f"{kind}, {'other windows' if other else 'same windows'}"
-    return Line(name, [row.s_eta for row in own], values, colour=place, dash=2 * other)
+    return _line(name, own, _time, lambda row: row.trained_other if other else row.trained_counted, place, 2 * other)
+
+
+def _time(row: Comparison | Losses) -> float:
+    return row.s_eta
+
+
+def _line(
+    name: str,
+    rows: Sequence[Found],
+    place: Callable[[Found], float],
+    value: Callable[[Found], float | None],
+    colour: int = 0,
+    dash: int = 0,
+    pale: bool = False,
+) -> Line:
+    """Draw the middle of all seeds, and their range as a band."""
+    groups = _grouped(rows, place)
+    ranges = [range_of([value(row) for row in group]) for group in groups.values()]
+    low, high = [each.low for each in ranges], [each.high for each in ranges]
+    return Line(name, list(groups), [each.middle for each in ranges], low, high, colour, dash, pale)

@@ -1,9 +1,10 @@
 """The tables of a verification and of an ablation, for the terminal and for the page."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from firstlight.report.page import Table
+from firstlight.report.rows import range_of
 from firstlight.theory.ablation import AblationRow
 from firstlight.theory.bounds import Theorem
 from firstlight.theory.spread import SpreadRow
@@ -106,6 +107,21 @@ def cosine_text(cosine: float | None) -> str:
     if lacking > 1e-4:
         return f"{cosine:.4f}"
     return f"1-{lacking:.0e}" if lacking > 0 else "1"
+
+
+def spread_text(values: Sequence[float | None], told: Callable[[float], str] = cosine_text) -> str:
+    """Write the middle of several values and, in brackets, the least and the largest where they differ.
+
+    Arguments:
+        values: of seeds; those that are None are left out.
+        told: writes one.
+    """
+    known = range_of(values)
+    if known.low is None or known.middle is None or known.high is None:
+        return "-"
+    if told(known.low) == told(known.high):
+        return told(known.middle)
+    return f"{told(known.middle)} ({told(known.low)} to {told(known.high)})"
 
 
 def _holds(row: SpreadRow) -> bool | None:

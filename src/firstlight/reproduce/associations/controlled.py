@@ -5,7 +5,7 @@ from dataclasses import asdict
 from firstlight.reproduce.outcome import Outcome, Place
 from firstlight.theory.controlled import LAPTOP, SMOKE, Controlled, controlled
 from firstlight.theory.controlled_report import COPIES, STORIES, comparison_table, controlled_figures, loss_table
-from firstlight.theory.tables import cosine_text
+from firstlight.theory.tables import spread_text
 
 
 def reproduce(place: Place) -> Outcome:
@@ -30,18 +30,23 @@ def reproduce(place: Place) -> Outcome:
 
 
 def _verdict(found: Controlled) -> str:
-    stories = {row.kind: row for row in found.last("stories") if row.windows == max(found.scale.counts)}
-    copies = {row.kind: row for row in found.last("copies")}
-    loss = [row for row in found.losses if row.corpus == "copies"][-1]
+    most = max(found.scale.counts)
+    copies = [row for row in found.losses if row.corpus == "copies"]
+    end = [row for row in copies if row.step == max(row.step for row in copies)]
 
-    def told(value: float | None) -> str:
-        return "unknown" if value is None else cosine_text(value)
+    def told(corpus: str, windows: int, kind: str, what: str) -> str:
+        rows = [row for row in found.last(corpus) if (row.windows, row.kind) == (windows, kind)]
+        return spread_text([getattr(row, what) for row in rows])
+
+    def losses(what: str) -> str:
+        return spread_text([getattr(row, what) for row in end], "{:.3f}".format)
 
     return (
-        f"On {max(found.scale.counts):,} stories the trained output has cosine {told(stories['output'].trained_true)} "
-        f"with the TRUE leading term and the trained value {told(stories['value'].trained_true)}. "
-        f"On copies the terms counted on two samples have cosine {told(copies['output'].counted_other)} (output) and "
-        f"{told(copies['attention'].counted_other)} (attention): there is nothing to predict from. The closed form "
-        f"ends at {loss.closed_form:.3f} nats, the trained model at {loss.trained:.3f}, equal probabilities at "
-        f"{loss.uniform:.3f}."
+        f"On {most:,} stories the trained output has cosine {told('stories', most, 'output', 'trained_true')} with the "
+        f"TRUE leading term, the trained value {told('stories', most, 'value', 'trained_true')}. On copies the terms "
+        f"counted on two samples have cosine {told('copies', found.scale.copies, 'output', 'counted_other')} (output) "
+        f"and {told('copies', found.scale.copies, 'attention', 'counted_other')} (attention): there is nothing to "
+        f"predict from. The closed form ends at {losses('closed_form')} nats, the trained model at "
+        f"{losses('trained')}, equal probabilities at {losses('uniform')}. The middle of "
+        f"{len(found.scale.seeds)} seeds, in brackets their range."
     )

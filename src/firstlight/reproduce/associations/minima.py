@@ -1,11 +1,10 @@
 """Tables of least cosines: the paper's numbers beside ours."""
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 
 from firstlight.report.page import Table
 from firstlight.reproduce.associations.experiment import Trained, least_cosines
-from firstlight.theory.tables import cosine_text
+from firstlight.theory.tables import cosine_text, spread_text
 from firstlight.theory.terms import KINDS, Kind
 from firstlight.theory.verification import Row
 
@@ -25,7 +24,7 @@ def minima_table(paper: Mapping[Kind, float], trained: Sequence[Trained]) -> Tab
         [
             kind,
             f"{paper[kind]:.6f}" if kind in paper else "not given",
-            *(_range([least[kind] for least in column]) for column in columns),
+            *(spread_text([least[kind] for least in column]) for column in columns),
         ]
         for kind in KINDS
     ]
@@ -72,9 +71,3 @@ def _least(trained: Trained, rows: Sequence[Sequence[Row]]) -> dict[Kind, float]
 
 def _told(paper: Mapping[Kind, float], cosines: Mapping[Kind, float]) -> str:
     return ", ".join(f"{kind} {cosine_text(cosines[kind])}" for kind in paper)
-
-
-def _range(values: Sequence[float]) -> str:
-    if len(values) == 1:
-        return cosine_text(values[0])
-    return f"{cosine_text(median(values))} ({cosine_text(min(values))} to {cosine_text(max(values))})"

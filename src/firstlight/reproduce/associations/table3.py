@@ -10,6 +10,7 @@ from firstlight.reproduce.associations.table1 import differences
 from firstlight.reproduce.outcome import Outcome, Place
 from firstlight.theory.ablation import AblationRow, ablate
 from firstlight.theory.figures import ablation_figures
+from firstlight.theory.tables import spread_text
 
 PAPER = {
     "none": 5.349,
@@ -84,16 +85,10 @@ def _table(rows: list[list[AblationRow]]) -> Table:
         cells.append([
             "nothing removed" if weight == "none" else weight,
             "not given" if paper is None else f"{paper:.3f}",
-            _range([row.loss for row in kept]),
-            _range(random) if random else "",
+            spread_text([row.loss for row in kept], "{:.4f}".format),
+            spread_text(random, "{:.4f}".format) if random else "",
             f"{median(row.share for row in kept):.3f}",
         ])  # fmt: skip
     return Table(
         ["without the leading term of", "paper", "ours", "ours, random control", "share of the weight"], cells, "lrrrr"
     )
-
-
-def _range(values: list[float]) -> str:
-    if len(values) == 1:
-        return f"{values[0]:.4f}"
-    return f"{median(values):.4f} ({min(values):.4f} to {max(values):.4f})"
