@@ -72,7 +72,11 @@ def truncation_figure(rows: Sequence[TruncationRow]) -> "Figure":
 
 
 def ablation_figures(rows: Sequence[AblationRow]) -> dict[str, "Figure"]:
-    """Return the plots of what removing leading terms, and random directions, does to the loss and the output."""
+    """Return the plots of what removing leading terms, and random directions, does to the loss and the output.
+
+    Arguments:
+        rows: of one run, or of several that differ in their seed alone, whose range the whiskers are.
+    """
     return {
         "ablation": _ablation_bars(rows, "loss_change", "Change of the loss without a part of one weight", False),
         "ablation_kl": _ablation_bars(rows, "kl", "KL divergence of the output without a part of one weight", True),
@@ -80,13 +84,18 @@ def ablation_figures(rows: Sequence[AblationRow]) -> dict[str, "Figure"]:
 
 
 def _ablation_bars(rows: Sequence[AblationRow], what: str, title: str, log: bool) -> "Figure":
-    own = {row.weight: float(getattr(row, what)) for row in rows if row.removed == "leading term"}
-    groups = [Bars("leading term", list(own.values()))]
-    controls = [[getattr(row, what) for row in rows if row.weight == w and row.removed == "random"] for w in own]
-    if any(controls):
-        middle, low, high = ([each(values) for values in controls] for each in (median, min, max))
-        groups.append(Bars("random, same norm", middle, low, high, 1))
-    return bar_plot(title, list(own), Axis("nats", log=log), groups)
+    weights = list(dict.fromkeys(row.weight for row in rows if row.removed == "leading term"))
+
+    def bars(name: str, removed: str, colour: int) -> Bars:
+        values = [[getattr(row, what) for row in rows if (row.weight, row.removed) == (w, removed)] for w in weights]
+        middle, low, high = ([each(of) for of in values] for each in (median, min, max))
+        several = max(map(len, values)) > 1
+        return Bars(name, middle, low if several else (), high if several else (), colour)
+
+    groups = [bars("leading term", "leading term", 0)]
+    if any(row.removed == "random" for row in rows):
+        groups.append(bars("random, same norm", "random", 1))
+    return bar_plot(title, weights, Axis("nats", log=log), groups)
 
 
 def _line(rows: Sequence[SpreadRow], weight: str, what: str, name: str | None = None) -> Line:

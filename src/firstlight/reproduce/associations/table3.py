@@ -50,7 +50,7 @@ def reproduce(place: Place) -> Outcome:
         ],
         settings=settings,
         tables={"Loss in nats, the middle over seeds, in brackets their range": _table(rows)},
-        figures=ablation_figures(rows[0]),
+        figures=ablation_figures([row for each in rows for row in each]),
         numbers=[{"seed": seed, **asdict(row)} for seed, each in zip(seeds, rows, strict=True) for row in each],
     )
 
