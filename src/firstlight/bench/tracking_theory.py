@@ -14,7 +14,7 @@ from firstlight.bench.theory_material import Case, GatherUpdate, following_model
 from firstlight.report.progress import say
 from firstlight.tracking.language.sentences import Sentences
 from firstlight.tracking.language.tokens import SLOTS, answer_clauses, predicate_clauses
-from firstlight.tracking.theory_model import updates
+from firstlight.tracking.theory_model import feed_forward, updates
 from firstlight.tracking.theory_model.attention import Context, attend, attended_inputs, context_of
 from firstlight.tracking.theory_model.feed_forward import clipped, raw_logits
 from firstlight.tracking.theory_model.labelling import true_examples
@@ -155,10 +155,10 @@ def _stage_2(case: Case, repeats: int, length: int) -> list[Row]:
         what = f"{case.action.name}, {count} sentences of L = {L}"
         plain_seconds = best_of(2, lambda chosen=(sentences, queries): plain(*chosen))  # type: ignore[misc]
         seconds = _best(repeats, lambda chosen=(sentences, queries): ours(*chosen))  # type: ignore[misc]
-        with _replaced(updates, "BAG_CLAUSES", 0 if updates.BAG_CLAUSES >= L + 2 else 10**9):
+        with _replaced(feed_forward, "BAG_CLAUSES", 0 if feed_forward.BAG_CLAUSES >= L + 2 else 10**9):
             other = _best(repeats, lambda chosen=(sentences, queries): ours(*chosen))  # type: ignore[misc]
         baseline = f"dense one-hots, autograd; loss and gradients equal to {difference:.1e}"
-        ways = ("a bag", "a product") if updates.BAG_CLAUSES >= L + 2 else ("a product", "a bag")
+        ways = ("a bag", "a product") if feed_forward.BAG_CLAUSES >= L + 2 else ("a product", "a bag")
         goal = Q_GOAL if L == 2 else None
         found.append(
             row("tracking", f"theory stage 2, a gradient of Q, {what}", baseline, seconds, plain_seconds, goal)

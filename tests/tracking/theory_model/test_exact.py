@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from firstlight.tracking.language.tokens import SLOTS
-from firstlight.tracking.theory_model import updates
+from firstlight.tracking.theory_model import feed_forward, updates
 from firstlight.tracking.theory_model.attention import context_of
 from firstlight.tracking.theory_model.feed_forward import activation
 from firstlight.tracking.theory_model.labelling import true_examples
@@ -82,7 +82,7 @@ def test_an_update_of_the_ffn_is_the_dense_gradient(changes: dict[str, Any], com
 def test_the_gradient_of_attention_is_the_dense_one(
     changes: dict[str, Any], length: int, queries: tuple[int, ...], bags: bool, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(updates, "BAG_CLAUSES", 100 if bags else 0)
+    monkeypatch.setattr(feed_forward, "BAG_CLAUSES", 100 if bags else 0)
     model = tiny_model(**changes)
     shape, sentences = model.shape, sentences_of(model, length, 9)
     W, Q = dense_weights(model)

@@ -11,7 +11,7 @@ from firstlight.errors import FirstlightError
 from firstlight.runs import Run
 from firstlight.tracking.language.sentences import Sentences
 from firstlight.tracking.language.tokens import SLOTS
-from firstlight.tracking.theory_model import contenders
+from firstlight.tracking.theory_model import contenders, feed_forward
 from firstlight.tracking.theory_model.attention import attend, attended_inputs, context_of
 from firstlight.tracking.theory_model.concentration import (
     diagonal_for,
@@ -81,8 +81,12 @@ def test_a_sentence_ends_where_a_clause_is_no_answer(learnt: Run) -> None:
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.999])
 @pytest.mark.parametrize("step", [0, 400])
-def test_contenders_find_what_all_logits_say(learnt: Run, step: int, share: float, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("bags", [True, False])
+def test_contenders_find_what_all_logits_say(
+    learnt: Run, step: int, share: float, bags: bool, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(contenders, "_SHARE", share)
+    monkeypatch.setattr(feed_forward, "BAG_CLAUSES", 100 if bags else 0)
     model = load_theory(learnt, step)
     sentences = sentences_of(model, 6, 50)
     for place in (0, 3, 5):

@@ -6,6 +6,8 @@ bounds every logit, whatever the sentence. In a trained model most tokens of mos
 logits of the others, the contenders, are formed; where the winner is not above all bounds, all logits are.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import torch
@@ -13,7 +15,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from firstlight.tracking.language.tokens import SLOTS
-from firstlight.tracking.theory_model.feed_forward import clipped, raw_logits
+from firstlight.tracking.theory_model.attention import Context, attended_inputs
+from firstlight.tracking.theory_model.feed_forward import bag_logits, clipped, prefers_bags, raw_logits
 from firstlight.tracking.theory_model.shape import BLOCK, Shape
 
 _SHARE = 0.5  # of the largest bound of a slot: tokens with a bound above it are contenders
@@ -26,9 +29,28 @@ class Contenders:
         self.W, self.shape = W, shape
         self.slots = [_Slot(W[slot], shape) for slot in range(SLOTS)]
 
-    def most_likely(self, attended: Float[Tensor, "query input"]) -> Int64[Tensor, "query slot"]:
-        """Return the first of the most likely tokens of each slot."""
-        return torch.stack([slot.most_likely(attended) for slot in self.slots], dim=1)
+    def most_likely(
+        self, context: Context, attention: Float[Tensor, "sentence 1 clause"]
+    ) -> Int64[Tensor, "sentence slot"]:
+        """Return the first of the most likely tokens of each slot after a context of one query."""
+        reading = _Reading(context, attention, self.shape)
+        return torch.stack([slot.most_likely(reading) for slot in self.slots], dim=1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    context: Context
+    attention: Float[Tensor, "sentence 1 clause"]
+    shape: Shape
+
+    @cached_property
+    def attended(self) -> Float[Tensor, "sentence input"]:
+        return attended_inputs(self.attention, self.context, self.shape.inputs)[:, 0]
+
+    def logits(self, W: Float[Tensor, "block input width"]) -> Float[Tensor, "sentence token"]:
+        if prefers_bags(W, self.context):
+            return bag_logits(W, self.context, self.attention, self.shape)[:, 0]
+        return raw_logits(W, self.attended, self.shape)
 
 
 class _Slot:
@@ -42,14 +64,14 @@ class _Slot:
         self.others = float(rest.max()) * (1 + 1e-4) + 1e-4 if len(rest) else float("-inf")
         self.part = _columns(W, self.tokens, shape)
 
-    def most_likely(self, attended: Float[Tensor, "query input"]) -> Int64[Tensor, "query"]:
-        logits = raw_logits(self.part, attended, self.shape)[:, : len(self.tokens)].clamp(max=self.shape.ceiling)
+    def most_likely(self, reading: _Reading) -> Int64[Tensor, "sentence"]:
+        logits = reading.logits(self.part)[:, : len(self.tokens)].clamp(max=self.shape.ceiling)
         # Not argmax over equals in any order: at the ceiling several tokens can be equal, and the first is meant.
         top = logits.max(1).values
         winners = self.tokens[(logits == top[:, None]).int().argmax(1)]
         unsure = top <= self.others
         if bool(unsure.any()):
-            every = clipped(raw_logits(self.W, attended[unsure], self.shape), self.shape)
+            every = clipped(raw_logits(self.W, reading.attended[unsure], self.shape), self.shape)
             winners[unsure] = (every == every.max(1, keepdim=True).values).int().argmax(1)
         return winners
 

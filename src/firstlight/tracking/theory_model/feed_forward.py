@@ -1,4 +1,4 @@
-"""The feed-forward network on contexts of any length: a product with the weights, for all devices.
+"""The feed-forward network on contexts of any length, as an embedding bag or as a product with the weights.
 
 An attended clause is a weighted sum of one-hots over the inputs. With few clauses in a context the compiled embedding
 bag of kernels.py is cheaper; with many most inputs have some weight, and the product wins.
@@ -12,7 +12,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from firstlight.tracking.theory_model import kernels
+from firstlight.tracking.theory_model.attention import Context
 from firstlight.tracking.theory_model.shape import BLOCK, Shape
+from firstlight.tracking.theory_model.threads import shares, spread
+
+# Up to so many clauses a bag is cheaper than a product, measured for C6 and S5 with 170 variables (bench tracking).
+BAG_CLAUSES = 64
 
 
 def constants(shape: Shape, dtype: np.dtype[Any] | type[np.floating]) -> np.ndarray[Any, Any]:
@@ -21,10 +26,33 @@ def constants(shape: Shape, dtype: np.dtype[Any] | type[np.floating]) -> np.ndar
     return np.array(known, dtype)
 
 
+def prefers_bags(W: Float[Tensor, "block input width"], context: Context) -> bool:
+    """Return whether the compiled bag is there, and cheaper for contexts like this."""
+    return W.device.type == "cpu" and context.clauses <= BAG_CLAUSES
+
+
+def bag_logits(
+    W: Float[Tensor, "block input width"],
+    context: Context,
+    attention: Float[Tensor, "sentence query clause"],
+    shape: Shape,
+) -> Float[Tensor, "sentence query token"]:
+    """Return the logits of one slot before clipping, by the compiled bag."""
+    logits = torch.empty(*attention.shape[:2], len(W) * BLOCK, dtype=W.dtype)
+    weights, out, shown = W.numpy(), logits.numpy(), attention.numpy()
+    predicates, answers = context.predicates.numpy(), context.answers.numpy()
+    fill, known = kernels.attended_logits(*shape.loops), constants(shape, out.dtype)
+    spread(
+        lambda part: fill(weights, predicates[part], answers[part], shown[part], known, out[part]),
+        shares(len(attention)),
+    )
+    return logits
+
+
 def raw_logits(
     W: Float[Tensor, "block input width"], attended: Float[Tensor, "query input"], shape: Shape
 ) -> Float[Tensor, "query token"]:
-    """Return the logits of one slot before clipping.
+    """Return the logits of one slot before clipping, by a product.
 
     Arguments:
         W: of the slot, with any number of blocks.

@@ -105,7 +105,7 @@ class TheoryModel:
         if self._contenders is None:
             self._contenders = Contenders(self.weights.W, self.shape)
         attention = attend(self.weights.Q, context, self.reach)
-        return self._contenders.most_likely(attended_inputs(attention, context, self.shape.inputs)[:, 0])
+        return self._contenders.most_likely(context, attention)
 
     @torch.no_grad()
     def log_probabilities(

@@ -9,13 +9,10 @@ from torch import Tensor
 from firstlight.tracking.language.tokens import SLOTS
 from firstlight.tracking.theory_model import kernels
 from firstlight.tracking.theory_model.attention import Context, Reach, attend, attended_inputs, attention_gradient
-from firstlight.tracking.theory_model.feed_forward import activation, clipped, constants
+from firstlight.tracking.theory_model.feed_forward import activation, bag_logits, clipped, constants, prefers_bags
 from firstlight.tracking.theory_model.parameters import Weights
 from firstlight.tracking.theory_model.shape import BLOCK, VALUE_SLOT, Shape
 from firstlight.tracking.theory_model.threads import shares, spread
-
-# Up to so many clauses a bag is cheaper than a product, measured for C6 and S5 with 170 variables (bench tracking).
-BAG_CLAUSES = 64
 
 
 def descend_ffn(
@@ -79,32 +76,23 @@ def attention_gradients(
     """
     shape, W = reach.shape, weights.W[VALUE_SLOT]
     attention = attend(weights.Q, context, reach)
-    bags = W.device.type == "cpu" and context.clauses <= BAG_CLAUSES
-    loss, slope = (_bags if bags else _product)(W, context, attention, targets, shape)
+    loss, slope = (_bags if prefers_bags(W, context) else _product)(W, context, attention, targets, shape)
     return loss, attention_gradient(attention, slope, context, reach), attention
 
 
 def _bags(
     W: Float[Tensor, "block input width"], context: Context, attention: Tensor, targets: Tensor, shape: Shape
 ) -> tuple[float, Tensor]:
-    weights, known = W.numpy(), constants(shape, W.numpy().dtype)
-    predicates, answers, shown = context.predicates.numpy(), context.answers.numpy(), attention.numpy()
-    logits = torch.empty(*attention.shape[:2], len(W) * BLOCK, dtype=W.dtype)
-    out = torch.empty_like(attention)
-
-    def forward(part: slice) -> None:
-        fill = kernels.attended_logits(*shape.loops)
-        fill(weights, predicates[part], answers[part], shown[part], known, logits[part].numpy())
-
-    def backward(part: slice) -> None:
-        fill = kernels.attention_slopes(*shape.loops)
-        fill(weights, predicates[part], answers[part], shown[part], known, slope[part].numpy(), out[part].numpy())
-
-    parts = shares(len(attention))
-    spread(forward, parts)
+    logits = bag_logits(W, context, attention, shape)
     loss, flat = cross_entropy(logits.flatten(0, 1), targets.reshape(-1), shape, len(attention))
-    slope = flat.reshape(logits.shape)
-    spread(backward, parts)
+    weights, slope, shown = W.numpy(), flat.reshape(logits.shape).numpy(), attention.numpy()
+    predicates, answers = context.predicates.numpy(), context.answers.numpy()
+    out = torch.empty_like(attention)
+    fill, known, filled = kernels.attention_slopes(*shape.loops), constants(shape, slope.dtype), out.numpy()
+    spread(
+        lambda part: fill(weights, predicates[part], answers[part], shown[part], known, slope[part], filled[part]),
+        shares(len(attention)),
+    )
     return loss, out
 
 
