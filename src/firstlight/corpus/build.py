@@ -12,6 +12,7 @@ from firstlight.corpus.corpus import Corpus, open_corpus
 from firstlight.corpus.encode import Position, encode, selected
 from firstlight.corpus.finish import finish
 from firstlight.corpus.manifest import unchanged
+from firstlight.corpus.remembered import Remembered
 from firstlight.corpus.settings import LEARNT, Settings, TextSettings, settings_for_text, settings_for_tokens
 from firstlight.corpus.shards import SHARD_TOKENS, WindowWriter
 from firstlight.corpus.sources import Source, parse_sources
@@ -109,17 +110,18 @@ def _build_from_text(
     request = fingerprint(
         [settings.as_dict(), [source.identity() for source in sources], given.facts if given else None, shard_tokens]
     )
-    journal = read_journal(staging)
+    journal, remembered = read_journal(staging), Remembered()
     resumes = journal.get("request") == request
     if resumes:
         tokenizer = reload(staging, journal["tokenizer"], settings.oov, settings.bos)
     else:
         empty(staging)
-        tokenizer = given or _learn(sources, settings, staging, show)
+        tokenizer = given or _learn(sources, settings, staging, remembered, show)
         tokenizer.save(staging)
         journal = {"request": request, "tokenizer": tokenizer.facts}
         write_journal(staging, journal)
 
+    remembered.close()
     position = Position.from_dict(journal["encoding"]) if "encoding" in journal else Position()
     if resumes:
         say(f"{out}: resuming after {position.ledger.documents_read:,} documents, with the vocabulary of before")
@@ -140,16 +142,18 @@ def _build_from_text(
             write_journal(staging, {**journal, "encoding": position.as_dict()})
 
         with progress_bar("writing windows", settings.limit, "documents", show) as advance:
-            encode(sources, settings, tokenizer, position, writer, record, advance)
+            encode(sources, settings, tokenizer, position, writer, record, advance, remembered)
         finish(out, staging, sources, position, writer, tokenizer.vocabulary(), facts)
 
 
-def _learn(sources: list[Source], settings: TextSettings, staging: Path, show: bool) -> Words | Pieces:
+def _learn(
+    sources: list[Source], settings: TextSettings, staging: Path, remembered: Remembered, show: bool
+) -> Words | Pieces:
     size = settings.vocab_size or 0
     with progress_bar("learning the vocabulary", settings.limit, "documents", show) as advance:
 
         def texts() -> Iterator[str]:
-            for chosen in selected(sources, settings, Position()):
+            for chosen in selected(sources, settings, Position(), remembered):
                 advance(1)
                 yield chosen.document.text
 

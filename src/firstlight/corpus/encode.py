@@ -9,9 +9,10 @@ import numpy as np
 
 from firstlight.corpus.documents import Document
 from firstlight.corpus.ledger import Ledger
+from firstlight.corpus.remembered import Remembered
 from firstlight.corpus.settings import TextSettings
 from firstlight.corpus.shards import WindowWriter
-from firstlight.corpus.sources import Source, documents_of
+from firstlight.corpus.sources import Source
 from firstlight.corpus.tokenizers import Tokenizer
 from firstlight.corpus.windows import cut, remainder_reason
 from firstlight.report.progress import Advance
@@ -61,7 +62,9 @@ class Selected:
     document: Document
 
 
-def selected(sources: list[Source], settings: TextSettings, position: Position) -> Iterator[Selected]:
+def selected(
+    sources: list[Source], settings: TextSettings, position: Position, remembered: Remembered
+) -> Iterator[Selected]:
     """Yield the documents long enough, from a position on, moving the position along and entering all others.
 
     When a document is yielded the position is just after it, and nothing further has been read.
@@ -72,7 +75,8 @@ def selected(sources: list[Source], settings: TextSettings, position: Position) 
         at = len(position.finished)
         if position.passed == settings.limit:
             return
-        for document in documents_of(sources[at], settings.text_column, settings.seed, position.documents):
+        column, seed = settings.text_column, settings.seed
+        for document in remembered.documents(at, sources[at], column, seed, position.documents):
             position.documents += 1
             ledger.documents_read += 1
             ledger.split_parts += document.part > 0
@@ -98,6 +102,7 @@ def encode(
     writer: WindowWriter,
     record: Callable[[], None],
     advance: Advance,
+    remembered: Remembered,
 ) -> None:
     """Write the windows of all documents from a position on.
 
@@ -109,9 +114,10 @@ def encode(
         writer: takes the windows.
         record: is called every few seconds, when what was written and the position agree.
         advance: moves the progress bar by a number of documents.
+        remembered: what the pass before this one read, if there was one.
     """
     recorded = time.monotonic()
-    for batch in _batches(selected(sources, settings, position)):
+    for batch in _batches(selected(sources, settings, position, remembered)):
         _write(batch, tokenizer, settings, writer, position.ledger)
         advance(len(batch))
         if time.monotonic() - recorded >= JOURNAL_SECONDS:
