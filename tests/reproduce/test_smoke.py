@@ -8,7 +8,10 @@ import pytest
 
 from firstlight.cli.main import main
 from firstlight.reproduce import catalogue
-from firstlight.reproduce.associations.experiment import least_cosines
+from firstlight.reproduce.associations import figure3, table3
+from firstlight.reproduce.associations.experiment import EXPERIMENTS, least_cosines
+from firstlight.reproduce.associations.table2 import BPE
+from firstlight.theory.ablation import AblationRow
 from firstlight.theory.verification import Row
 
 
@@ -75,6 +78,57 @@ def test_removing_the_output_hurts_more_than_its_control(folder: Path) -> None:
     own = [float(str(row["loss_change"])) for row in rows if row["removed"] == "leading term"]
     control = [float(str(row["loss_change"])) for row in rows if row["removed"] == "random"]
     assert min(own) > 10 * max(map(abs, control))
+    assert {row["seed of the run"] for row in rows} == {0, 1}
+
+
+def test_figure_4_has_the_papers_losses_and_the_range_over_seeds(folder: Path) -> None:
+    said = report(folder, "associations/figure4")
+    assert "| the paper, rate 0.05 | 8.00 | 5.35 |" in said
+    rows = [row for row in numbers(folder, "associations/figure4") if row["leading terms of"] == "corpus"]
+    last = [row for row in rows if row["run"] == "rate 0.4, batches of 24" and row["step"] == 40]
+    losses = [float(str(row["loss"])) for row in last if row["weight"] == "W_O"]
+    assert len(losses) == 2
+    assert f"({min(losses):.3f} to {max(losses):.3f})" in said
+    least: dict[object, float] = {}
+    for row in last:
+        if str(row["weight"]).endswith(".P"):
+            least[row["seed"]] = min(least.get(row["seed"], 1.0), float(str(row["cosine"])))
+    assert f"({min(least.values()):.4f} to {max(least.values()):.4f})" in said
+
+
+def test_figure_3_has_every_token_of_the_paper(folder: Path) -> None:
+    said = report(folder, "associations/figure3")
+    for name in figure3.PUBLISHED["context"][figure3.TOKEN]:
+        assert name == figure3.TOKEN or f"\n| {name} | large | " in said
+
+
+def ablated(changes: dict[str, float], control: float) -> list[AblationRow]:
+    rows = []
+    for weight, change in changes.items():
+        rows.append(AblationRow(weight, "leading term", None, 1.0, 0.5, 4 + change, change, 0.0))
+        rows.append(AblationRow(weight, "random", 0, 1.0, 0.5, 4 + control, control, 0.0))
+    return rows
+
+
+def test_table_3_is_reproduced_only_if_every_loss_rises_in_every_seed() -> None:
+    good = {"W_O": 3.0, "layers.0.V": 0.8, "layers.0.W": 0.01}
+    assert table3._verdict([ablated(good, 0.001)] * 3).startswith("Reproduced")
+    falling = table3._verdict([ablated(good, 0.001)] * 2 + [ablated({**good, "layers.0.W": -0.02}, 0.001)])
+    assert falling.startswith("Partly")
+    assert "-0.02 to +0.01 without an attention's" in falling
+    assert "here, for layers.0.W, not in every seed" in falling
+    noise = table3._verdict([ablated(good, 0.001)] * 2 + [ablated(good, -0.006)])
+    assert noise.startswith("Partly")
+    assert noise.endswith("as much of a random direction: layers.0.W.")
+    assert table3._verdict([ablated({**good, "layers.0.V": 4.0}, 0.001)]).startswith("Not reproduced")
+
+
+def test_the_papers_trainings_are_whole_epochs() -> None:
+    for experiments, epochs in ((EXPERIMENTS, 100), (BPE, 10)):
+        paper = experiments["paper"]
+        assert paper.text.windows == 65_536
+        for training in (paper.small, paper.large):
+            assert training.steps * int(training.batch_size) == epochs * 65_536
 
 
 def test_least_cosines_look_at_ends_of_epochs_alone() -> None:

@@ -46,7 +46,12 @@ def reproduce(place: Place) -> Outcome:
             "Largest lift": Table(
                 ["token", "lift", "entry of the context matrix"],
                 [[name, f"{lift:.1f}", f"{entries[name]:.3e}"] for name, lift in lifts[:SHOWN]], "lrr",
-            )
+            ),
+            "The paper's tokens": Table(
+                ["token", "score in the paper", "rank by lift", "lift", "entry of the context matrix"],
+                [[name, "large", found[name], f"{dict(lifts)[name]:.1f}", f"{entries[name]:.3e}"] if name in found
+                 else [name, "large", "not in this vocabulary, or too rare", "-", "-"] for name in published], "llrrr",
+            ),
         },
         figures={"context": star_plot(f"What comes before {TOKEN}: lift", TOKEN, dict(lifts[:SHOWN]))},
         numbers=[{"token": name, "lift": lift, "entry": entries[name]} for name, lift in lifts[:100]],

@@ -51,7 +51,9 @@ def reproduce(place: Place) -> Outcome:
         settings=settings,
         tables={"Loss in nats, the middle over seeds, in brackets their range": _table(rows)},
         figures=ablation_figures([row for each in rows for row in each]),
-        numbers=[{"seed": seed, **asdict(row)} for seed, each in zip(seeds, rows, strict=True) for row in each],
+        numbers=[
+            {"seed of the run": seed, **asdict(row)} for seed, each in zip(seeds, rows, strict=True) for row in each
+        ],
     )
 
 
@@ -61,19 +63,32 @@ def _change(rows: list[list[AblationRow]], weight: str, removed: str) -> list[fl
 
 def _verdict(rows: list[list[AblationRow]]) -> str:
     weights = [weight for weight in PAPER if weight != "none" and any(row.weight == weight for row in rows[0])]
-    changes = {weight: median(_change(rows, weight, "leading term")) for weight in weights}
-    controls = {weight: median(_change(rows, weight, "random")) for weight in weights}
-    attention = max(changes[weight] for weight in weights if weight.endswith(".W"))
-    values = [changes[weight] for weight in weights if weight.endswith(".V")]
-    ordered = changes["W_O"] > max(values) and min(values) > attention
-    above = [weight for weight in weights if changes[weight] > 2 * abs(controls[weight])]
-    word = "Reproduced" if ordered and len(above) == len(weights) else "Partly" if ordered else "Not reproduced"
-    return (
-        f"{word}: the loss rises by {changes['W_O']:.3g} without the output's leading term, by {min(values):.3g} to "
-        f"{max(values):.3g} without a value's and by at most {attention:.3g} without an attention's, "
-        f"{'in' if ordered else 'not in'} the paper's order. More than twice the control, "
-        f"as much of a random direction: {', '.join(above) or 'none'}."
+    changes = {weight: _change(rows, weight, "leading term") for weight in weights}
+    controls = {weight: max(map(abs, _change(rows, weight, "random"))) for weight in weights}
+    output, values, attention = (
+        [change for weight in weights if weight.endswith(letter) for change in changes[weight]]
+        for letter in ("W_O", ".V", ".W")
     )
+    ordered = min(output) > max(values) and min(values) > max(attention)
+    falls = [weight for weight in weights if min(changes[weight]) <= 0]
+    small = [weight for weight in weights if median(map(abs, changes[weight])) <= 2 * controls[weight]]
+    word = "Not reproduced" if not ordered else "Partly" if falls or small else "Reproduced"
+    said = (
+        f"{word}: the loss changes by {_from_to(output)} without the output's leading term, by {_from_to(values)} "
+        f"without a value's and by {_from_to(attention)} without an attention's (least to largest over layers and "
+        f"seeds), {'in' if ordered else 'not in'} the paper's order. "
+    )
+    if falls:
+        said += f"In the paper it rises for every weight; here, for {', '.join(falls)}, not in every seed. "
+    if small:
+        return said + f"No more than twice the largest control, as much of a random direction: {', '.join(small)}."
+    return (
+        said + "The middle size of every change is more than twice the largest control, as much of a random direction."
+    )
+
+
+def _from_to(values: list[float]) -> str:
+    return f"{min(values):+.3g} to {max(values):+.3g}"
 
 
 def _table(rows: list[list[AblationRow]]) -> Table:
@@ -87,7 +102,7 @@ def _table(rows: list[list[AblationRow]]) -> Table:
             "not given" if paper is None else f"{paper:.3f}",
             spread_text([row.loss for row in kept], "{:.4f}".format),
             spread_text(random, "{:.4f}".format) if random else "",
-            f"{median(row.share for row in kept):.3f}",
+            "" if weight == "none" else spread_text([row.share for row in kept], "{:.3f}".format),
         ])  # fmt: skip
     return Table(
         ["without the leading term of", "paper", "ours", "ours, random control", "share of the weight"], cells, "lrrrr"
