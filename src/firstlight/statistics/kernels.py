@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from firstlight.statistics.vectors import ROUND, WEIGHED, WIDTH, add_rounded, fetch, rounded, weigh_rows
+from firstlight.statistics.vectors import (
+    ROUND,
+    WEIGHED,
+    WIDTH,
+    add_rounded,
+    fetch,
+    gather_floats,
+    rounded,
+    weigh_rows,
+)
 
 # Postings ahead whose tokens are fetched: the windows of a posted token lie all over the segment. A line is 64 bytes.
 AHEAD = 4
@@ -112,31 +121,27 @@ def prefix_means_of_key(
 ) -> None:
     """Do the work of `prefix_means` for one posted next token, whose row of the composed matrix counts in `unit`.
 
-    `values` is working memory; it and `offsets` have T + WIDTH places.
+    `values` is working memory, float64; it and `offsets` have T + WIDTH places.
     """
     steps, wide, flat, flat_means = means.shape[1], windows.shape[1], windows.reshape(-1), means.reshape(-1)
     stop = starts[key + 1]
-    last, begin, total = np.int64(-1), np.uint64(0), np.int64(0)
+    last, begin, total = np.int64(-1), np.int64(0), np.int64(0)
     for at in range(starts[key], stop):
-        i, t = np.int64(places[at]), np.uint64(times[at])
+        i, t = np.int64(places[at]), np.int64(times[at])
         ahead = min(at + MEANS_AHEAD, stop - 1)
         for line in range(3):
             fetch(flat, np.uint64(places[ahead] * wide + 32 * line))
         fetch(flat_means, np.uint64(places[ahead] * steps + times[ahead]))
         if i != last:
-            last, begin, total = i, np.uint64(0), np.int64(0)
-        token = np.uint64(i * wide) + begin
-        for j in range(np.int64(t + np.uint64(1) - begin)):
-            value = row[flat[token + np.uint64(j)]]
-            values[begin + np.uint64(j)] = value
-            total += value
-        begin = t + np.uint64(1)
-        for beyond in range(WIDTH):
-            values[begin + np.uint64(beyond)] = 0
-        flat_means[np.uint64(i * steps) + t] = (np.float64(total) * unit) * inverse[t]
+            last, begin, total = i, np.int64(0), np.int64(0)
+        # Eights that the prefix fills stand for the next occurrence too; the one it ends in is gathered again.
+        whole, rest = gather_floats(values, begin, t + 1, row, flat, i * wide)
+        total += whole
+        begin = (t + 1) // WIDTH * WIDTH
+        flat_means[np.uint64(i * steps + t)] = (np.float64(total + rest) * unit) * inverse[t]
         factor = unit * inverse[t] * offset_scale
-        offset = np.uint64(steps - 1) - t
-        for eighth in range(np.int64(t) // WIDTH + 1):
+        offset = np.uint64(steps - 1 - t)
+        for eighth in range(t // WIDTH + 1):
             first = np.uint64(eighth * WIDTH)
             add_rounded(offsets, offset + first, values, first, factor)
 
@@ -166,7 +171,7 @@ def prefix_means(
         offsets: integers scaled by offset_scale, added to. Offset m stands at T - 1 - m, which makes the inner loop
             run forwards; after the T offsets come WIDTH places that stay zero.
     """
-    values = np.zeros(means.shape[1] + WIDTH, np.int64)
+    values = np.zeros(means.shape[1] + WIDTH)
     for key in range(low, high):
         unit = np.ldexp(1.0, -exponents[key])
         prefix_means_of_key(

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from firstlight.statistics.kernels import attention_of_key, context_of_key, prefix_means_of_key
+from firstlight.statistics.marks import GROUP, lowest, marked
 from firstlight.statistics.vectors import WIDTH
 
 Array = np.ndarray[Any, Any]
@@ -30,26 +31,6 @@ def visits_of_key(lengths: Array, starts: Array, places: Array, times: Array, ke
 
 
 @njit(cache=True, nogil=True)
-def sort_tokens(tokens: Array, spare: Array, counts: Array, vocabulary: int) -> None:
-    """Sort token ids in place, byte by byte: they are few and small."""
-    count = tokens.shape[0]
-    shift = 0
-    while vocabulary >> shift > 0:
-        counts[:] = 0
-        for a in range(count):
-            counts[(tokens[a] >> shift) & 255] += 1
-        total = 0
-        for b in range(256):
-            total, counts[b] = total + counts[b], total
-        for a in range(count):
-            byte = (tokens[a] >> shift) & 255
-            spare[counts[byte]] = tokens[a]
-            counts[byte] += 1
-        tokens[:] = spare[:count]
-        shift += 8
-
-
-@njit(cache=True, nogil=True)
 def empty_row(
     windows: Array,
     lengths: Array,
@@ -59,9 +40,7 @@ def empty_row(
     of_next: int,
     key: int,
     row: Array,
-    seen: Array,
-    found: Array,
-    counts: Array,
+    marks: Array,
     others: Array,
     entries: Array,
     filled: int,
@@ -71,9 +50,7 @@ def empty_row(
     Arguments:
         of_next: 1 if the row is by next token, 0 if by query token.
         row: set to zero again.
-        seen: V zeros, left as they were.
-        found: two rows of V token ids, working memory.
-        counts: 256 numbers, working memory.
+        marks: none are set, and none are left.
         others: with `entries` it has one place more than entries can come.
     """
     vocabulary = row.shape[0]
@@ -86,27 +63,57 @@ def empty_row(
             row[token] = 0
             filled += entry != 0
         return filled
-    distinct = 0
     for at in range(starts[key], starts[key + 1]):
         i = places[at]
         if at > starts[key] and places[at - 1] == i:
             continue
         tokens = windows[i, np.int64(times[at]) + of_next : np.int64(lengths[i]) - 1 + of_next]
         for t in range(tokens.shape[0]):
-            token = tokens[t]
-            found[0, distinct] = token
-            distinct += seen[token] == 0
-            seen[token] = 1
-    sort_tokens(found[0, :distinct], found[1], counts, vocabulary)
-    for a in range(distinct):
-        token = found[0, a]
-        seen[token] = 0
-        if row[token] != 0:
+            marks[tokens[t]] = 1
+    for start in range(0, marks.shape[0], GROUP):
+        bits = marked(marks, start)
+        if bits == 0:
+            continue
+        marks[start : start + GROUP] = 0
+        while bits != 0:
+            token = start + lowest(bits)
+            bits &= bits - np.uint64(1)
+            entry = row[token]
             others[filled] = token
-            entries[filled] = row[token]
+            entries[filled] = entry
             row[token] = 0
-            filled += 1
+            filled += entry != 0
     return filled
+
+
+@njit(cache=True, nogil=True)
+def empty_known(known: Array, own: int, row: Array, others: Array, entries: Array, filled: int) -> int:
+    """Do the same for a row of query tokens by the next tokens of its key, and the key itself.
+
+    After its first occurrence each query token of a window was the next token of the query before it. So there are no
+    places to find and none to sort.
+
+    Arguments:
+        known: the next tokens of the key, ascending.
+        own: the key.
+    """
+    split = np.searchsorted(known, own)
+    for at in range(split):
+        filled = move_entry(known[at], row, others, entries, filled)
+    filled = move_entry(own, row, others, entries, filled)
+    for at in range(split, known.shape[0]):
+        filled = move_entry(known[at], row, others, entries, filled)
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def move_entry(token: int, row: Array, others: Array, entries: Array, filled: int) -> int:
+    """Move one entry of a row, unless it is zero; return the new end."""
+    entry = row[token]
+    others[filled] = token
+    entries[filled] = entry
+    row[token] = 0
+    return filled + (entry != 0)  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)
@@ -141,6 +148,7 @@ def context_rows(
     weights: Array,
     slots: Array,
     strip: Array,
+    marks: Array,
     first: int,
     low: int,
     high: int,
@@ -150,10 +158,10 @@ def context_rows(
     Arguments:
         slots: for each token its column in the strip, or -1.
         strip: the finished sums of the head tokens, next x head token.
+        marks: room for those of V tokens, none of them set.
     """
     vocabulary = strip.shape[0]
-    row, seen = np.zeros(vocabulary, np.int64), np.zeros(vocabulary, np.uint8)
-    found, counts = np.empty((2, vocabulary + 1), np.uint32), np.empty(256, np.int64)
+    row = np.zeros(vocabulary, np.int64)
     room = room_for(lengths, starts, places, times, slots, first, low, high, vocabulary)
     key_starts, others, entries = np.zeros(high - low + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
     filled = 0
@@ -164,20 +172,7 @@ def context_rows(
         elif starts[key] < starts[key + 1]:
             context_of_key(windows, lengths, starts, places, times, weights, key, row)
             filled = empty_row(
-                windows,
-                lengths,
-                starts,
-                places,
-                times,
-                1,
-                key,
-                row,
-                seen,
-                found,
-                counts,
-                others,
-                entries,
-                filled,
+                windows, lengths, starts, places, times, 1, key, row, marks, others, entries, filled
             )
         key_starts[key - low + 1] = filled
     return key_starts, others[:filled], entries[:filled]
@@ -198,6 +193,8 @@ def attention_rows(
     scales: Array,
     slots: Array,
     strip: Array,
+    marks: Array,
+    complete: bool,
     first: int,
     low: int,
     high: int,
@@ -208,10 +205,11 @@ def attention_rows(
         composed_starts: with the two after it the composed matrix of the posted keys, by key.
         slots: for each token its column in the strip, or -1.
         strip: the finished sums of the head tokens, query x head token.
+        marks: room for those of V tokens, none of them set.
+        complete: whether the composed matrix has an entry for every next token of a key.
     """
     vocabulary = strip.shape[0]
-    row, seen, values = np.zeros(vocabulary, np.int64), np.zeros(vocabulary, np.uint8), np.zeros(vocabulary)
-    found, counts = np.empty((2, vocabulary + 1), np.uint32), np.empty(256, np.int64)
+    row, values = np.zeros(vocabulary, np.int64), np.zeros(vocabulary)
     room = room_for(lengths, starts, places, times, slots, first, low, high, vocabulary)
     key_starts, others, entries = np.zeros(high - low + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
     filled = 0
@@ -225,22 +223,13 @@ def attention_rows(
             attention_of_key(windows, lengths, starts, places, times, values, means, inverse, scales[key], key, row)
             for at in range(composed_starts[key], composed_starts[key + 1]):
                 values[composed_others[at]] = 0.0
-            filled = empty_row(
-                windows,
-                lengths,
-                starts,
-                places,
-                times,
-                0,
-                key,
-                row,
-                seen,
-                found,
-                counts,
-                others,
-                entries,
-                filled,
-            )
+            known = composed_others[composed_starts[key] : composed_starts[key + 1]]
+            if complete:
+                filled = empty_known(known, first + key, row, others, entries, filled)
+            else:
+                filled = empty_row(
+                    windows, lengths, starts, places, times, 0, key, row, marks, others, entries, filled
+                )
         key_starts[key - low + 1] = filled
     return key_starts, others[:filled], entries[:filled]
 
@@ -264,7 +253,7 @@ def prefix_means_rows(
     offsets: Array,
 ) -> None:
     """Do the work of `prefix_means` with rows of the composed matrix that are kept as their entries."""
-    row, values = np.zeros(vocabulary, np.int64), np.zeros(means.shape[1] + WIDTH, np.int64)
+    row, values = np.zeros(vocabulary, np.int64), np.zeros(means.shape[1] + WIDTH)
     for key in range(low, high):
         if starts[key] == starts[key + 1]:
             continue

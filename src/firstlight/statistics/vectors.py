@@ -25,9 +25,11 @@ WEIGHED = 32
 # What it decorates is called with one argument less than it is defined with.
 intrinsic: Any = extending.intrinsic
 declared: Any = cgutils
+tuple_of: Any = types.UniTuple
 
 _INTEGER, _FLOAT, _SHORT = ir.IntType(64), ir.DoubleType(), ir.IntType(32)
 _INTEGERS, _FLOATS = ir.VectorType(_INTEGER, WIDTH), ir.VectorType(_FLOAT, WIDTH)
+_ZEROS = ir.Constant(_INTEGERS, [0] * WIDTH)
 
 
 @intrinsic
@@ -59,18 +61,98 @@ def rounded(_: Any, number: Any) -> Any:
 
 @intrinsic
 def add_rounded(_: Any, target: Any, to: Any, source: Any, start: Any, factor: Any) -> Any:
-    """Add source[start : start + 8] * factor, rounded, to target[to : to + 8]; both are flat arrays of int64."""
+    """Add source[start : start + 8] * factor, rounded, to target[to : to + 8]: flat arrays of float64 and int64."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         where = _pointer(context, builder, signature.args[0], given[0], given[1], _INTEGERS)
-        origin = _pointer(context, builder, signature.args[2], given[2], given[3], _INTEGERS)
-        terms = builder.fmul(builder.sitofp(_load(builder, origin), _FLOATS), _all(builder, given[4], _FLOATS))
+        origin = _pointer(context, builder, signature.args[2], given[2], given[3], _FLOATS)
+        terms = builder.fmul(_load(builder, origin), _all(builder, given[4], _FLOATS))
         moved = builder.fadd(terms, _all(builder, _FLOAT(ROUND), _FLOATS))
         integers = builder.sub(builder.bitcast(moved, _INTEGERS), _all(builder, _INTEGER(ROUND_BITS), _INTEGERS))
         builder.store(builder.add(_load(builder, where), integers), where).align = 8
         return context.get_dummy_value()
 
     return types.void(target, types.uint64, source, types.uint64, types.float64), generate
+
+
+@intrinsic
+def gather_floats(_: Any, target: Any, begin: Any, end: Any, row: Any, tokens: Any, start: Any) -> Any:
+    """Write row[tokens[start + j]] to target[j] as float64 for j in range(begin, end), then zeros to a multiple of 8.
+
+    Numbers are put together in a register and written eight at once: reading eight numbers that were written one by one
+    has to wait until all of them have left the processor.
+
+    Arguments:
+        target: a flat array of float64.
+        begin: a multiple of 8.
+        row: int64.
+        tokens: a flat array of token ids.
+
+    Returns:
+        the sum of the integers for j below the last multiple of 8, and the sum of those after it.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        target, row, tokens = (
+            context.make_array(signature.args[a])(context, builder, given[a]).data for a in (0, 3, 4)
+        )
+        begin, end, start = given[1], given[2], given[5]
+        whole = builder.and_(end, _INTEGER(-WIDTH))
+        kind = ir.FunctionType(_INTEGER, [_INTEGERS])
+        sum_of = declared.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.add.v{WIDTH}i64")
+
+        def eight(first: Any, most: Any = None) -> Any:
+            """Gather eight numbers; none of the tokens after `most` is read, but its own again."""
+            numbers = ir.Constant(_INTEGERS, ir.Undefined)
+            for lane in range(WIDTH):
+                place = builder.add(first, _INTEGER(lane))
+                if most is not None:
+                    place = builder.select(builder.icmp_signed("<", place, most), place, most)
+                token = builder.load(builder.gep(tokens, [builder.add(start, place)]))
+                number = builder.load(builder.gep(row, [builder.zext(token, _INTEGER)]))
+                numbers = builder.insert_element(numbers, number, _SHORT(lane))
+            return numbers
+
+        def write(first: Any, numbers: Any) -> None:
+            where = builder.bitcast(builder.gep(target, [first]), _FLOATS.as_pointer())
+            builder.store(builder.sitofp(numbers, _FLOATS), where).align = 8
+
+        before, loop, after, rest, done = builder.block, *(builder.append_basic_block() for _ in range(4))
+        builder.cbranch(builder.icmp_signed("<", begin, whole), loop, after)
+
+        builder.position_at_end(loop)
+        first, so_far = builder.phi(_INTEGER), builder.phi(_INTEGERS)
+        numbers = eight(first)
+        write(first, numbers)
+        added, coming = builder.add(so_far, numbers), builder.add(first, _INTEGER(WIDTH))
+        for value, initial, again in ((first, begin, coming), (so_far, _ZEROS, added)):
+            value.add_incoming(initial, before)
+            value.add_incoming(again, loop)
+        builder.cbranch(builder.icmp_signed("<", coming, whole), loop, after)
+
+        builder.position_at_end(after)
+        total = builder.phi(_INTEGERS)
+        total.add_incoming(_ZEROS, before)
+        total.add_incoming(added, loop)
+        sum_of_whole = builder.call(sum_of, [total])
+        builder.cbranch(builder.icmp_signed("<", whole, end), rest, done)
+
+        builder.position_at_end(rest)
+        lanes = builder.add(ir.Constant(_INTEGERS, list(range(WIDTH))), _all(builder, whole, _INTEGERS))
+        before_end = builder.icmp_signed("<", lanes, _all(builder, end, _INTEGERS))
+        last = builder.select(before_end, eight(whole, builder.sub(end, _INTEGER(1))), _ZEROS)
+        write(whole, last)
+        sum_of_last = builder.call(sum_of, [last])
+        builder.branch(done)
+
+        builder.position_at_end(done)
+        sum_of_rest = builder.phi(_INTEGER)
+        sum_of_rest.add_incoming(_INTEGER(0), after)
+        sum_of_rest.add_incoming(sum_of_last, rest)
+        return context.make_tuple(builder, signature.return_type, [sum_of_whole, sum_of_rest])
+
+    integer = types.int64
+    return tuple_of(integer, 2)(target, integer, integer, row, tokens, integer), generate
 
 
 @intrinsic
