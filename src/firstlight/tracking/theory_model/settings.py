@@ -53,7 +53,7 @@ class TheorySettings:
     clip: float = 2.0
     leak: float = 0.0
     restricted: bool = True
-    ffn_steps: int = 1500
+    ffn_steps: int = 3000
     ffn_batch: int = 1024
     ffn_rate: float = 10.0
     variable_rate: float = 200.0
@@ -111,13 +111,13 @@ def settings_for(action: Action) -> TheorySettings:
     """Return settings that work for an action of its size.
 
     The number of pairs (g, y) to learn decides: each is met in 1/(|G| n) of the sentences, so more of them need a
-    larger rate and more updates. Measured for up to 60 pairs with C6, V4 and S3, for 96 with S4 and for 600 with S5;
-    what lies between goes with the next larger. Neurons are two for each value, so that each of the n pairs (or
-    fibres) of an output finds a neuron of its own, and at least 12.
+    larger rate and more updates. Seen to work for 36 pairs with C6 and regular S3, 50 with D5, 96 with S4, 100 with
+    F20 and 600 with S5; what lies between goes with the next larger. Neurons are two for each value, so that each of
+    the n pairs (or fibres) of an output finds a neuron of its own, and at least 12.
     """
     pairs = action.order * action.degree
     if pairs <= 60:
-        rate, steps = 10.0, 2000
+        rate, steps = 10.0, 3000
     elif pairs <= 120:
         rate, steps = 20.0, 3000
     else:
