@@ -45,8 +45,8 @@ def _verdict(found: Controlled) -> str:
         f"On {most:,} stories the trained output has cosine {told('stories', most, 'output', 'trained_true')} with the "
         f"TRUE leading term, the trained value {told('stories', most, 'value', 'trained_true')}. On copies the terms "
         f"counted on two samples have cosine {told('copies', found.scale.copies, 'output', 'counted_other')} (output) "
-        f"and {told('copies', found.scale.copies, 'attention', 'counted_other')} (attention): there is nothing to "
-        f"predict from. The closed form ends at {losses('closed_form')} nats, the trained model at "
+        f"and {told('copies', found.scale.copies, 'attention', 'counted_other')} (attention): one sample says "
+        f"little of the next. The closed form ends at {losses('closed_form')} nats, the trained model at "
         f"{losses('trained')}, equal probabilities at {losses('uniform')}. The middle of "
         f"{len(found.scale.seeds)} seeds, in brackets their range."
     )
