@@ -1,6 +1,8 @@
 """The second half of the second pass: the attention sums, from the composed matrix and the prefix means."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -9,11 +11,12 @@ from firstlight.statistics import kernels, row_kernels
 from firstlight.statistics.bigrams import Bigrams
 from firstlight.statistics.composition_pass import Composed
 from firstlight.statistics.job import Head, Job, head_sums, insert_head, open_matrix, visit_postings
+from firstlight.statistics.marks import no_marks
 from firstlight.statistics.matrices import Buffer, Matrix, SparseMatrix, SparseRows
 from firstlight.statistics.means_pass import means_of, with_means
 from firstlight.statistics.postings import Postings
 from firstlight.statistics.segments import Segment
-from firstlight.statistics.sparse_blocks import finish_block, slots_of_strip, sum_block
+from firstlight.statistics.sparse_blocks import filled_units, finish_block, slots_of_strip, sum_block
 
 # As for the means; there are two rows to each key here, and longer stretches of tokens pay.
 SEGMENT_TOKENS = 2_000_000
@@ -110,6 +113,8 @@ def _fill_sparse(
 ) -> None:
     inverse, matrix = _inverse(job), composed.matrix
     assert isinstance(matrix, SparseMatrix)
+    # With a carry what is left in a context sum could be zero, and its place missing.
+    complete = not job.has_matrix("context_carry")
     for units, low, high in job.missing_blocks(job.scratch.done("attention")):
         values, block_scales = matrix.sparse_rows(low, high), scales[low:high]
 
@@ -121,21 +126,16 @@ def _fill_sparse(
             values: SparseRows = values,
             block_scales: np.ndarray = block_scales,
             low: int = low,
-        ) -> SparseRows:
-            slots, tokens, lengths, means = (
-                slots_of_strip(head, segment),
-                segment.windows,
-                segment.lengths,
-                segment.means,
-            )
-            found: SparseRows = row_kernels.attention_rows(
-                tokens, lengths, *places, *values, means, inverse, block_scales, slots, strip, low, a, b
-            )
-            return found
+        ) -> list[SparseRows]:
+            slots, marks = slots_of_strip(head, segment), no_marks(job.plan.vocabulary)
+            tokens, lengths, means = segment.windows, segment.lengths, segment.means
+            of_keys: tuple[Any, ...] = (means, inverse, block_scales, slots, strip, marks, complete, low)
+            rows = partial(row_kernels.attention_rows, tokens, lengths, *places, *values, *of_keys)
+            return filled_units(job, segment, places, slots, low, a, b, rows)
 
         def visit(
-            pieces: list[Segment], low: int = low, high: int = high, task: Callable[..., SparseRows] = fill
-        ) -> Iterator[SparseRows]:
+            pieces: list[Segment], low: int = low, high: int = high, task: Callable[..., list[SparseRows]] = fill
+        ) -> Iterator[list[SparseRows]]:
             return visit_postings(
                 job, with_means(job, pieces), head.skip, low, high, of_next=0, task=task, advance=advance
             )

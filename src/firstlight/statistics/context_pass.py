@@ -17,10 +17,11 @@ from firstlight.statistics.job import (
     spans,
     visit_postings,
 )
+from firstlight.statistics.marks import no_marks
 from firstlight.statistics.matrices import Buffer, Matrix, SparseMatrix, SparseRows
 from firstlight.statistics.postings import Postings
 from firstlight.statistics.segments import Segment
-from firstlight.statistics.sparse_blocks import finish_block, slots_of_strip, sum_block
+from firstlight.statistics.sparse_blocks import filled_units, finish_block, slots_of_strip, sum_block
 
 
 def count_bigrams(job: Job) -> Bigrams:
@@ -112,12 +113,11 @@ def _fill_sparse(job: Job, head: Head, strip: np.ndarray, target: SparseMatrix, 
     bits, weights = fixed_point.context_bits(job.plan.window), fixed_point.context_weights(job.plan.window)
     for units, low, high in job.missing_blocks(job.scratch.done("context")):
 
-        def fill(segment: Segment, places: Postings, a: int, b: int, low: int = low) -> SparseRows:
-            slots = slots_of_strip(head, segment)
-            found: SparseRows = row_kernels.context_rows(
-                segment.windows, segment.lengths, *places, weights, slots, strip, low, a, b
-            )
-            return found
+        def fill(segment: Segment, places: Postings, a: int, b: int, low: int = low) -> list[SparseRows]:
+            slots, marks = slots_of_strip(head, segment), no_marks(job.plan.vocabulary)
+            given = (segment.windows, segment.lengths, *places, weights, slots, strip, marks, low)
+            rows = partial(row_kernels.context_rows, *given)
+            return filled_units(job, segment, places, slots, low, a, b, rows)
 
         visit = partial(visit_postings, job, skip=head.skip, low=low, high=high, of_next=0, task=fill, advance=advance)
         total = sum_block(job, visit)

@@ -246,9 +246,11 @@ def joined(pieces: list[SparseRows]) -> SparseRows:
 
 
 def part_of(pieces: list[SparseRows], low: int, high: int) -> SparseRows:
-    """Return a copy of keys [low, high) of pieces of consecutive keys."""
+    """Return keys [low, high) of pieces of consecutive keys: a piece as it is, or a copy that holds no other keys."""
     found, first = [], 0
     for starts, others, entries in pieces:
+        if (first, first + len(starts) - 1) == (low, high):
+            return starts, others, entries
         a, b = max(low - first, 0), min(high - first, len(starts) - 1)
         if a < b:
             within = slice(starts[a], starts[b])

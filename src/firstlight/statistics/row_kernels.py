@@ -152,30 +152,30 @@ def context_rows(
     first: int,
     low: int,
     high: int,
-) -> tuple[Array, Array, Array]:
-    """Return the context sums of posted keys [low, high), by key; the token of key 0 is `first`.
+    others: Array,
+    entries: Array,
+) -> Array:
+    """Write the context sums of posted keys [low, high), by key, and return where each starts.
 
     Arguments:
         slots: for each token its column in the strip, or -1.
         strip: the finished sums of the head tokens, next x head token.
         marks: room for those of V tokens, none of them set.
+        first: the token of key 0.
+        others: with `entries` it has the room that `room_for` says.
     """
     vocabulary = strip.shape[0]
     row = np.zeros(vocabulary, np.int64)
-    room = room_for(lengths, starts, places, times, slots, first, low, high, vocabulary)
-    key_starts, others, entries = np.zeros(high - low + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
-    filled = 0
+    key_starts, filled = np.zeros(high - low + 1, np.int64), 0
     for key in range(low, high):
         slot = slots[first + key]
         if slot >= 0:
             filled = copy_strip(strip, slot, others, entries, filled)
         elif starts[key] < starts[key + 1]:
             context_of_key(windows, lengths, starts, places, times, weights, key, row)
-            filled = empty_row(
-                windows, lengths, starts, places, times, 1, key, row, marks, others, entries, filled
-            )
+            filled = empty_row(windows, lengths, starts, places, times, 1, key, row, marks, others, entries, filled)
         key_starts[key - low + 1] = filled
-    return key_starts, others[:filled], entries[:filled]
+    return key_starts
 
 
 @njit(cache=True, nogil=True)
@@ -198,8 +198,10 @@ def attention_rows(
     first: int,
     low: int,
     high: int,
-) -> tuple[Array, Array, Array]:
-    """Return the attention sums of posted keys [low, high), by key; the token of key 0 is `first`.
+    others: Array,
+    entries: Array,
+) -> Array:
+    """Write the attention sums of posted keys [low, high), by key, and return where each starts.
 
     Arguments:
         composed_starts: with the two after it the composed matrix of the posted keys, by key.
@@ -207,12 +209,12 @@ def attention_rows(
         strip: the finished sums of the head tokens, query x head token.
         marks: room for those of V tokens, none of them set.
         complete: whether the composed matrix has an entry for every next token of a key.
+        first: the token of key 0.
+        others: with `entries` it has the room that `room_for` says.
     """
     vocabulary = strip.shape[0]
     row, values = np.zeros(vocabulary, np.int64), np.zeros(vocabulary)
-    room = room_for(lengths, starts, places, times, slots, first, low, high, vocabulary)
-    key_starts, others, entries = np.zeros(high - low + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
-    filled = 0
+    key_starts, filled = np.zeros(high - low + 1, np.int64), 0
     for key in range(low, high):
         slot = slots[first + key]
         if slot >= 0:
@@ -227,11 +229,9 @@ def attention_rows(
             if complete:
                 filled = empty_known(known, first + key, row, others, entries, filled)
             else:
-                filled = empty_row(
-                    windows, lengths, starts, places, times, 0, key, row, marks, others, entries, filled
-                )
+                filled = empty_row(windows, lengths, starts, places, times, 0, key, row, marks, others, entries, filled)
         key_starts[key - low + 1] = filled
-    return key_starts, others[:filled], entries[:filled]
+    return key_starts
 
 
 @njit(cache=True, nogil=True)

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from firstlight.corpus.corpus import Corpus
 from firstlight.statistics import kernels, row_kernels, sparse_kernels, token_kernels
+from firstlight.statistics.marks import no_marks
 from firstlight.statistics.postings import postings
 from firstlight.statistics.segments import Segment, Workers
 from firstlight.statistics.vectors import WIDTH
@@ -30,14 +32,17 @@ def _token_loops(windows: np.ndarray) -> None:
     token_kernels.bigram_rows(windows, *places, 2)
     kernels.context_head(windows, lengths, weights, slots, strip)
     kernels.context_tail(windows, lengths, *places, weights, 0, 2, square)
-    sparse = row_kernels.context_rows(windows, lengths, *places, weights, slots, strip, 0, 0, 2)
+    given, sparse = (windows, lengths, *places), (np.array([0, 0, 0]), np.zeros(9, np.int32), np.zeros(9, np.int64))
+    row_kernels.room_for(lengths, *places, slots, 0, 0, 2, 2)
+    row_kernels.context_rows(*given, weights, slots, strip, no_marks(2), 0, 0, 2, *sparse[1:])
     kernels.prefix_means(windows, *places, square, exponents, inverse, 1.0, 0, 2, means, offsets)
     row_kernels.prefix_means_rows(windows, *places, *sparse, exponents, inverse, 1.0, 0, 2, 2, means, offsets)
     kernels.mean_offsets(lengths, means, inverse, 1.0, offsets)
     kernels.attention_head(windows, lengths, dense[:, :1].copy(), means, inverse, np.ones(1), slots, strip)
     kernels.attention_tail(windows, lengths, *places, dense, means, inverse, scales, 0, 2, square)
     composed = sparse[0], sparse[1], sparse[2].astype(np.float64)
-    row_kernels.attention_rows(windows, lengths, *places, *composed, means, inverse, scales, slots, strip, 0, 0, 2)
+    rest: tuple[Any, ...] = (*composed, means, inverse, scales, slots, strip, no_marks(2), True, 0, 0, 2, *sparse[1:])
+    row_kernels.attention_rows(*given, *rest)
 
 
 def _matrix_loops() -> None:
