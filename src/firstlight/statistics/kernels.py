@@ -21,6 +21,7 @@ from firstlight.statistics.vectors import (
     ROUND,
     WEIGHED,
     WIDTH,
+    add_attention,
     add_rounded,
     fetch,
     gather_floats,
@@ -263,11 +264,14 @@ def attention_of_key(
         end = np.int64(lengths[i]) - 1
         if at + 1 < stop and places[at + 1] == i:
             end = np.int64(times[at + 1])
-        query, mean, share = np.uint64(i * wide + begin), np.uint64(i * steps + begin), np.uint64(begin)
-        for after in range(end - begin):
-            t = np.uint64(after)
-            gap = values[flat[query + t + np.uint64(1)]] - flat_means[mean + t]
-            row[flat[query + t]] += rounded(scaled * inverse[share + t] * gap)
+        query, mean = i * wide, i * steps
+        eights = begin + (end - begin) // WIDTH * WIDTH
+        for t in range(begin, eights, WIDTH):
+            add_attention(row, values, flat, query + t, flat_means, mean + t, inverse, t, scaled)
+        for t in range(eights, end):
+            at_query = np.uint64(query + t)
+            gap = values[flat[at_query + np.uint64(1)]] - flat_means[np.uint64(mean + t)]
+            row[flat[at_query]] += rounded(scaled * inverse[np.uint64(t)] * gap)
 
 
 @njit(cache=True, nogil=True)

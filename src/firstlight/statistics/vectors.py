@@ -67,9 +67,7 @@ def add_rounded(_: Any, target: Any, to: Any, source: Any, start: Any, factor: A
         where = _pointer(context, builder, signature.args[0], given[0], given[1], _INTEGERS)
         origin = _pointer(context, builder, signature.args[2], given[2], given[3], _FLOATS)
         terms = builder.fmul(_load(builder, origin), _all(builder, given[4], _FLOATS))
-        moved = builder.fadd(terms, _all(builder, _FLOAT(ROUND), _FLOATS))
-        integers = builder.sub(builder.bitcast(moved, _INTEGERS), _all(builder, _INTEGER(ROUND_BITS), _INTEGERS))
-        builder.store(builder.add(_load(builder, where), integers), where).align = 8
+        builder.store(builder.add(_load(builder, where), _rounded(builder, terms)), where).align = 8
         return context.get_dummy_value()
 
     return types.void(target, types.uint64, source, types.uint64, types.float64), generate
@@ -156,6 +154,42 @@ def gather_floats(_: Any, target: Any, begin: Any, end: Any, row: Any, tokens: A
 
 
 @intrinsic
+def add_attention(
+    _: Any, row: Any, values: Any, tokens: Any, at: Any, means: Any, mean: Any, inverse: Any, share: Any, scaled: Any
+) -> Any:
+    """Add the attention terms of eight positions of a window to a row by query token.
+
+    In Python it is, for k in range(8),
+    row[tokens[at + k]] += rounded(scaled * inverse[share + k] * (values[tokens[at + k + 1]] - means[mean + k])).
+    All arrays are flat.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        row, values, tokens = (context.make_array(signature.args[a])(context, builder, given[a]).data for a in range(3))
+        means, shares = (
+            _load(builder, _pointer(context, builder, signature.args[a], given[a], given[a + 1], _FLOATS))
+            for a in (4, 6)
+        )
+        ids = [
+            builder.zext(builder.load(builder.gep(tokens, [builder.add(given[3], _INTEGER(k))])), _INTEGER)
+            for k in range(WIDTH + 1)
+        ]
+        found = ir.Constant(_FLOATS, ir.Undefined)
+        for lane, following in enumerate(ids[1:]):
+            found = builder.insert_element(found, builder.load(builder.gep(values, [following])), _SHORT(lane))
+        factors = builder.fmul(_all(builder, given[8], _FLOATS), shares)
+        integers = _rounded(builder, builder.fmul(factors, builder.fsub(found, means)))
+        for lane, query in enumerate(ids[:-1]):
+            where = builder.gep(row, [query])
+            term = builder.extract_element(integers, _SHORT(lane))
+            builder.store(builder.add(builder.load(where), term), where)
+        return context.get_dummy_value()
+
+    place = types.int64
+    return types.void(row, values, tokens, place, means, place, inverse, place, types.float64), generate
+
+
+@intrinsic
 def weigh_rows(
     _: Any, rows: Any, weights: Any, begin: Any, end: Any, block: Any, width: Any, first: Any, out: Any, to: Any
 ) -> Any:
@@ -220,6 +254,12 @@ def _load(builder: Any, where: Any) -> Any:
     loaded = builder.load(where)
     loaded.align = 8
     return loaded
+
+
+def _rounded(builder: Any, numbers: Any) -> Any:
+    """Round eight numbers as `rounded` does one."""
+    moved = builder.fadd(numbers, _all(builder, _FLOAT(ROUND), _FLOATS))
+    return builder.sub(builder.bitcast(moved, _INTEGERS), _all(builder, _INTEGER(ROUND_BITS), _INTEGERS))
 
 
 def _all(builder: Any, number: Any, kind: Any) -> Any:
