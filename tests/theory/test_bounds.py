@@ -94,7 +94,8 @@ def test_a_probability_is_written_by_what_it_lacks_of_1() -> None:
     # 10 exp(-250) beside which the second tail is nothing.
     assert said(500) == "with probability at least 1 - 2.7e-108 over the start"
     assert said(3000) == "with probability at least 1 (to the last digit of a float) over the start"
-    assert said(2) == "with probability at least 0 (so nothing is said) over the start"
+    # Of 2 tokens: too few for the theorem, so its probability is that of what does not apply.
+    assert said(2) == "if they all held, with probability at least 0 (so nothing is said) over the start"
 
 
 @pytest.mark.parametrize("lr", [0.005, 0.05, 0.3, 0.4, 0.7])

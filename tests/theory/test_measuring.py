@@ -217,3 +217,8 @@ def test_the_theory_holds_on_stories_and_fails_on_copies(tmp_path: Path) -> None
     written = write_controlled(tmp_path / "report", found)
     assert all(path.stat().st_size > 1000 for path in written)
     assert "Where it fails" in (tmp_path / "report" / "controlled.html").read_text(encoding="utf-8")
+
+
+def test_what_is_certain_has_a_loss_of_zero_without_a_sign(tmp_path: Path) -> None:
+    corpus = corpus_of(np.array([[0, 1, 0], [0, 1, 0]], np.int32), ["a", "b", "c"], tmp_path / "corpus")
+    assert str(baselines(count(corpus, tmp_path / "statistics", workers=1)).bigram) == "0.0"

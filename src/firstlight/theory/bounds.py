@@ -194,7 +194,8 @@ def statement(theorem: Theorem) -> list[str]:
     elif theorem.last_step < 1:
         lines.append("not even the first step is within that: nothing is proved for this rate")
     if theorem.name == "D.12":
-        lines.append(f"with probability at least {_probability_text(theorem.failure)} over the start")
+        would = "if they all held, " if broken else ""
+        lines.append(f"{would}with probability at least {_probability_text(theorem.failure)} over the start")
     return lines
 
 

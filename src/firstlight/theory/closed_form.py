@@ -47,8 +47,9 @@ def baselines(stats: "Statistics") -> Baselines:
     following = stats.bigrams.next_count[stats.bigrams.next_count > 0] / positions
     counts = stats.bigrams.counts.tocsr()
     current = np.repeat(stats.token_count, np.diff(counts.indptr))
-    bigram = -float((counts.data / positions) @ np.log(counts.data / current))
-    return Baselines(math.log(len(stats.vocabulary)), -float(following @ np.log(following)), bigram)
+    # Taken from 0, as what is certain has a loss of 0 and not of -0.
+    bigram = 0 - float((counts.data / positions) @ np.log(counts.data / current))
+    return Baselines(math.log(len(stats.vocabulary)), 0 - float(following @ np.log(following)), bigram)
 
 
 def compare_losses(
