@@ -23,6 +23,7 @@ from firstlight.tracking.theory_model.shape import VALUE_SLOT
 
 W_GOAL, Q_GOAL, ROLLOUT_GOAL, SHARE_GOAL = 6, 9, 20, 20
 EQUAL = 1e-4
+RATE = 1e3  # so large that rounding the weights does not hide their gradient
 NAMES = ("C6", "S5")
 
 
@@ -88,8 +89,8 @@ def _stage_1(case: Case, repeats: int, compiled: bool) -> list[Row]:
     assert W.grad is not None
     gradient = W.grad[:, met].reshape(SLOTS, shape.size, shape.neurons, -1).permute(0, 3, 2, 1)
     changed = model.weights.W.clone()
-    loss = updates.descend_ffn(changed, inputs, targets, shape, SLOTS * [1.0])
-    difference = _difference(loss, expected, in_words(model.weights.W - changed, shape), gradient)
+    loss = updates.descend_ffn(changed, inputs, targets, shape, SLOTS * [RATE])
+    difference = _difference(loss, expected, in_words((model.weights.W - changed) / RATE, shape), gradient)
     del gradient
     plain_seconds = best_of(2, plain_step)
     ours = _best(repeats, lambda: updates.descend_ffn(changed, inputs, targets, shape, SLOTS * [1e-3]))
