@@ -25,13 +25,13 @@ def count_postings(windows: Array, lengths: Array, skip: Array, low: int, high: 
         skip: tokens that are left out (nonzero).
         of_next: 0 counts t with x_t = token, 1 counts t with x_{t+1} = token.
     """
-    counts = np.zeros(high - low, np.int64)
+    # All tokens are counted: whether one is in the head is a condition that would often be foretold wrongly.
+    counts = np.zeros(skip.shape[0], np.int64)
     for i in range(windows.shape[0]):
-        for t in range(lengths[i] - 1):
-            token = np.int64(windows[i, t + of_next])
-            if low <= token < high and skip[token] == 0:
-                counts[token - low] += 1
-    return counts
+        tokens = windows[i, of_next : np.int64(lengths[i]) - 1 + of_next]
+        for t in range(tokens.shape[0]):
+            counts[tokens[t]] += 1
+    return np.where(skip[low:high] == 0, counts[low:high], 0)
 
 
 @njit(cache=True, nogil=True)
@@ -48,14 +48,21 @@ def fill_postings(
     times: Array,
 ) -> None:
     """Write the window and the t of each place, token by token, from where `fill` says; `first` numbers the windows."""
+    # One table says where the next place of a token goes; for tokens that are left out, after the end.
+    end, wide, flat = places.shape[0], windows.shape[1], windows.reshape(-1)
+    table = np.full(skip.shape[0], end, np.int64)
+    for token in range(low, high):
+        if skip[token] == 0:
+            table[token] = fill[token - low]
     for i in range(windows.shape[0]):
-        for t in range(lengths[i] - 1):
-            token = np.int64(windows[i, t + of_next])
-            if low <= token < high and skip[token] == 0:
-                at = fill[token - low]
-                fill[token - low] = at + 1
-                places[at] = first + i
-                times[at] = t
+        start = i * wide + of_next
+        for t in range(np.int64(lengths[i]) - 1):
+            found = flat[np.uint64(start + t)]
+            at = table[found]
+            if at < end:
+                table[found] = at + 1
+                places[np.uint64(at)] = first + i
+                times[np.uint64(at)] = t
 
 
 @njit(cache=True, nogil=True)
