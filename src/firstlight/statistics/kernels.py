@@ -46,13 +46,12 @@ def context_head(windows: Array, lengths: Array, weights: Array, slots: Array, s
         strip: next token x head token, int64, added to.
     """
     width = strip.shape[1]
-    counts = np.zeros(width, np.int64)
+    # Place -1, the last, counts all other tokens: whether a token is in the head cannot be foretold, so no condition.
+    counts = np.zeros(width + 1, np.int64)
     for i in range(windows.shape[0]):
         counts[:] = 0
         for t in range(lengths[i] - 1):
-            slot = slots[windows[i, t]]
-            if slot >= 0:
-                counts[slot] += 1
+            counts[slots[windows[i, t]]] += 1
             row = strip[windows[i, t + 1]]
             weight = weights[t]
             for a in range(width):
@@ -212,13 +211,14 @@ def attention_head(
         strip: query token x head token, int64, added to.
     """
     width = strip.shape[1]
-    counts = np.zeros(width, np.float64)
+    # As in the context, what is at place -1 is not read.
+    counts, steps = np.zeros(width + 1), np.zeros(width + 1)
+    steps[:width] = scales
     for i in range(windows.shape[0]):
         counts[:] = 0.0
         for t in range(lengths[i] - 1):
             slot = slots[windows[i, t]]
-            if slot >= 0:
-                counts[slot] += scales[slot]
+            counts[slot] += steps[slot]
             values = composed[windows[i, t + 1]]
             row = strip[windows[i, t]]
             mean = means[i, t]
