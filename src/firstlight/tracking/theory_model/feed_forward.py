@@ -17,7 +17,7 @@ from firstlight.tracking.theory_model.shape import BLOCK, Shape
 from firstlight.tracking.theory_model.threads import shares, spread
 
 # Up to so many clauses a bag is cheaper than a product, measured for C6 and S5 with 170 variables (bench tracking).
-BAG_CLAUSES = 64
+BAG_CLAUSES = 128
 
 
 def constants(shape: Shape, dtype: np.dtype[Any] | type[np.floating]) -> np.ndarray[Any, Any]:
