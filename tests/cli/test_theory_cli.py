@@ -165,7 +165,7 @@ def test_verify_json_has_the_rows_of_the_interface(run: Any, stats: Statistics, 
     assert all(row["cosine"] > 0.9999 for row in found["rows"])
     assert {row["step"] for row in found["truncation"]} == {4, 8}
     assert found["closed_form"][0].keys() == {
-        "step", "s_eta", "trained", "closed_form", "uniform", "unigram", "bigram",
+        "run", "step", "s_eta", "trained", "closed_form", "uniform", "unigram", "bigram",
     }  # fmt: skip
     assert {each["threshold"] for each in found["horizons"]} == {0.999, 0.99, 0.9, 0.7}
     assert found["settings"]["seed"] == 0
@@ -206,6 +206,15 @@ def test_several_runs_are_shown_with_their_spread(run: Any, corpus: Corpus, stat
     code, stdout, _ = run("verify", *both, "--stats", stats.path, "--no-plots")
     assert code == 0
     assert "the middle of 2 seeds" in stdout
+    measured = ("--truncation", "--closed-form", "--checkpoints", "4", "--windows", 8)
+    found = document(run("verify", *both, "--stats", stats.path, "--json", "--no-plots", *measured))
+    for what in ("truncation", "closed_form"):
+        assert [*dict.fromkeys(row["run"] for row in found[what])] == [str(path) for path in both]
+    shares = [row["share"] for row in found["truncation"] if row["weight"] == "layers.0.W"]
+    assert shares[0] != shares[1]
+    code, stdout, _ = run("verify", *both, "--stats", stats.path, *measured)
+    line = next(line for line in stdout.splitlines() if "layers.0.W" in line and line.count(" to ") >= 2)
+    assert f"{min(shares):.4g} to {max(shares):.4g}" in line
     code, _, stderr = run("verify", both[0], both[0], "--stats", stats.path)
     assert (code, "expected distinct ones" in stderr) == (2, True)
 
@@ -257,6 +266,21 @@ def test_ablate_prints_a_line_for_each_weight(run: Any, stats: Statistics, train
     assert [line.split()[0] for line in stdout.splitlines()[4 : 4 + 8]] == ["none", *WEIGHTS]
     names = {"ablation.json", "ablation.parquet", "ablation.png", "ablation_kl.png", "ablation.html"}
     assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_ablate_shows_the_spread_of_several_runs(run: Any, corpus: Corpus, stats: Statistics, tmp_path: Path) -> None:
+    both = [tmp_path / f"seed-{seed}" for seed in (0, 1)]
+    for seed, path in enumerate(both):
+        fl.train(corpus, path, layers=1, lr=4.0, steps=4, batch_size=4, seed=seed)
+    found = document(run("ablate", *both, "--stats", stats.path, "--json", "--seeds", 1))
+    assert [row["run"] for row in found["rows"] if row["weight"] == "none"] == [str(path) for path in both]
+    code, stdout, _ = run("ablate", *both, "--stats", stats.path, "--no-plots", "--seeds", 1)
+    assert code == 0
+    assert stdout.startswith("2 runs, the middle and in brackets their range; step 4")
+    changes = [
+        row["loss_change"] for row in found["rows"] if (row["weight"], row["removed"]) == ("W_O", "leading term")
+    ]
+    assert f"({min(changes):+.3g} to {max(changes):+.3g})" in stdout
 
 
 def test_ablate_json_repeats_for_the_same_seed(run: Any, stats: Statistics, trained: Run, tmp_path: Path) -> None:

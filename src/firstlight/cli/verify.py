@@ -60,6 +60,7 @@ def verify(
         notes.append("from zero and full batch, the seed decides nothing: these runs are equal")
     text = corpus_of(opened[0], corpus) if truncation or closed_form else None
     chosen = _windows(text, windows) if closed_form else None
+    measured = opened if seed_matters(opened[0]) else opened[:1]
     found = [
         verify_run(
             run, source, order=order, checkpoints=steps, same_corpus=not other_corpus, show_progress=True  # type: ignore[arg-type]
@@ -70,8 +71,8 @@ def verify(
         runs=[str(run) for run in runs],
         settings={"statistics": stats, "order": order, **opened[0].settings},
         verifications=found,
-        truncation=_truncated(opened[0], source, text, steps) if truncation else [],
-        closed_form=_closed_form(opened[0], source, text, steps, order, chosen) if closed_form else [],
+        truncation=[_truncated(run, source, text, steps) for run in measured] if truncation else [],
+        closed_form=[_closed_form(run, source, text, steps, order, chosen) for run in measured] if closed_form else [],
         notes=notes,
     )
     files = write_findings(out or runs[0] / "verify", findings, plots, interactive)
@@ -83,7 +84,7 @@ def verify(
 
 
 def ablate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs that differ in their seed alone.")],
     stats: Stats,
     checkpoint: Annotated[int | None, typer.Option(help="Step of the checkpoint. [the last]")] = None,
     seeds: Annotated[int, typer.Option(min=0, help="Random directions for each weight.")] = 3,
@@ -100,32 +101,37 @@ def ablate(
     from firstlight.statistics import open_statistics
     from firstlight.theory.ablation import ablate as ablate_run
     from firstlight.theory.passes import spread_windows
-    from firstlight.theory.report import ablation_document, ablation_note, write_ablation
+    from firstlight.theory.report import ablation_document, ablation_note, flat, write_ablation
+    from firstlight.theory.spread import check_alike, seed_matters
     from firstlight.theory.tables import ablation_table
     from firstlight.theory.trained import chosen_checkpoints, corpus_of
 
-    opened = open_run(run)
-    text = corpus_of(opened, corpus)
-    step = chosen_checkpoints(opened, None if checkpoint is None else [checkpoint])[-1]
-    rows = ablate_run(
-        opened, open_statistics(stats), text, step=step, seeds=seeds, seed=seed, windows=windows, show_progress=True
-    )
+    opened, source = [open_run(run) for run in runs], open_statistics(stats)
+    check_alike(opened)
+    text = corpus_of(opened[0], corpus)
+    step = chosen_checkpoints(opened[0], None if checkpoint is None else [checkpoint])[-1]
+    rows = {
+        str(run.path): ablate_run(
+            run, source, text, step=step, seeds=seeds, seed=seed, windows=windows, show_progress=True
+        )
+        for run in (opened if seed_matters(opened[0]) else opened[:1])
+    }
     settings = {
-        "run": str(run),
+        "runs": list(rows),
         "statistics": stats,
         "step": step,
-        "s_eta": step * float(opened.settings["lr"]),
+        "s_eta": step * float(opened[0].settings["lr"]),
         "windows": len(spread_windows(text, windows)),
         "corpus_windows": len(text.windows),
         "seeds": seeds,
         "seed": seed,
     }
-    files = write_ablation(out or run / "verify", settings, rows, plots, interactive)
+    files = write_ablation(out or runs[0] / "verify", settings, rows, plots, interactive)
     if as_json:
         print_json({**ablation_document(settings, rows), "files": [str(path) for path in files]})
         return
     print(f"{ablation_note(settings)}\n")
-    _print_table(ablation_table(rows))
+    _print_table(ablation_table(flat(list(rows.values()))))
     print(f"\nwritten: {', '.join(path.name for path in files)} in {files[0].parent}")
 
 
@@ -166,7 +172,7 @@ def _closed_form(
 
 def _print(findings: "Findings", every_row: bool) -> None:
     from firstlight.theory.bounds import statement
-    from firstlight.theory.report import closed_form_table
+    from firstlight.theory.report import closed_form_table, flat
     from firstlight.theory.spread import spread
     from firstlight.theory.tables import (
         bound_table,
@@ -193,13 +199,12 @@ def _print(findings: "Findings", every_row: bool) -> None:
         print(note)
     print()
     _print_table(bound_table(together, first.theorem))
-    of = f", in {findings.runs[0]}" if len(findings.runs) > 1 else ""
     if findings.truncation:
         print()
-        _print_table(truncation_table(findings.truncation), f"what the leading term of each gradient neglects{of}\n")
+        _print_table(truncation_table(flat(findings.truncation)), "what the leading term of each gradient neglects\n")
     if findings.closed_form:
         print()
-        _print_table(closed_form_table(findings.closed_form), f"losses in nats{of}\n")
+        _print_table(closed_form_table(flat(findings.closed_form)), "losses in nats\n")
     print()
     print("\n".join([*statement(first.theorem), *(f"note: {note}" for note in findings.notes)]))
 

@@ -1,13 +1,16 @@
 """What was measured, as rows: over runs that differ in their seed alone, and as a Parquet file."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from firstlight.files import write_atomically
+
+Row = TypeVar("Row")
+Place = TypeVar("Place", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,14 @@ def range_of(values: Sequence[float | None]) -> Range:
     """Return the range of those values that are there."""
     known = [value for value in values if value is not None]
     return Range(min(known), median(known), max(known)) if known else Range(None, None, None)
+
+
+def grouped(rows: Iterable[Row], place: Callable[[Row], Place]) -> dict[Place, list[Row]]:
+    """Put the rows of one place together, in the order in which places first come; they are of different seeds."""
+    groups: dict[Place, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(place(row), []).append(row)
+    return groups
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -1,6 +1,6 @@
 """The page of the controlled experiments: where prediction, counts and training meet the truth, and where not."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from firstlight.files import write_json
 from firstlight.report.page import Section, Table, write_page
 from firstlight.report.plots import Axis, Line, line_plot, write_png
-from firstlight.report.rows import range_of
+from firstlight.report.rows import grouped, range_of
 from firstlight.theory.controlled import Comparison, Controlled, Losses
 from firstlight.theory.tables import spread_text
 from firstlight.theory.terms import KINDS
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 Found = TypeVar("Found", Comparison, Losses)
-Place = TypeVar("Place", bound=Hashable)
 
 STORIES = (
     "Stories of the embedded grammar, whose true output and value terms are known exactly. Attention and position "
@@ -64,7 +63,7 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
     columns = ("counted_true", "counted_other", "trained_counted", "trained_other", "trained_true")
     cells = [
         [*place, f"{group[0].s_eta:.4g}", *(spread_text([getattr(row, name) for row in group]) for name in columns)]
-        for place, group in _grouped(rows, lambda row: (row.windows, row.kind)).items()
+        for place, group in grouped(rows, lambda row: (row.windows, row.kind)).items()
     ]
     return Table(header, cells, "rlrrrrrr")
 
@@ -74,20 +73,12 @@ def loss_table(rows: Sequence[Losses]) -> Table:
     header = ["corpus", "windows", "s*lr", "trained", "closed form", "uniform", "unigram", "bigram"]
     columns = ("trained", "closed_form", "uniform", "unigram", "bigram")
     cells = []
-    for place, group in _grouped(rows, lambda row: (row.corpus, row.windows)).items():
+    for place, group in grouped(rows, lambda row: (row.corpus, row.windows)).items():
         end = max(row.step for row in group)
         last = [row for row in group if row.step == end]
         losses = (spread_text([getattr(row, name) for row in last], "{:.4f}".format) for name in columns)
         cells.append([*place, f"{last[0].s_eta:.4g}", *losses])
     return Table(header, cells, "lrrrrrrr")
-
-
-def _grouped(rows: Sequence[Found], place: Callable[[Found], Place]) -> dict[Place, list[Found]]:
-    """Put the rows of one place together; they are of different seeds."""
-    groups: dict[Place, list[Found]] = {}
-    for row in rows:
-        groups.setdefault(place(row), []).append(row)
-    return groups
 
 
 def controlled_figures(found: Controlled) -> dict[str, "Figure"]:
@@ -150,7 +141,7 @@ def _line(
     pale: bool = False,
 ) -> Line:
     """Draw the middle of all seeds, and their range as a band."""
-    groups = _grouped(rows, place)
+    groups = grouped(rows, place)
     ranges = [range_of([value(row) for row in group]) for group in groups.values()]
     low, high = [each.low for each in ranges], [each.high for each in ranges]
     return Line(name, list(groups), [each.middle for each in ranges], low, high, colour, dash, pale)

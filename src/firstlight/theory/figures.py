@@ -1,11 +1,12 @@
 """The plots of a verification: cosines, what is missing from 1, losses, and deviations beside their bounds."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from firstlight.report.plots import Axis, Bars, Line, Mark, bar_plot, line_plot
-from firstlight.report.rows import Range
+from firstlight.report.rows import Range, grouped, range_of
 from firstlight.theory.ablation import AblationRow
 from firstlight.theory.bounds import Theorem
 from firstlight.theory.spread import SpreadRow
@@ -26,8 +27,9 @@ def verification_figures(
     predicted = [row for row in closed_form if row["step"]]
     losses = [_line(rows, rows[0].weight, "loss", "trained")]
     if predicted:
-        xs, ys = [row["s_eta"] for row in predicted], [row["closed_form"] for row in predicted]
-        losses.append(Line("closed form", xs, ys, colour=1))
+        groups = grouped(predicted, lambda row: float(row["s_eta"]))
+        values = {s_eta: [row["closed_form"] for row in group] for s_eta, group in groups.items()}
+        losses.append(replace(_spread_line("closed form", values), colour=1))
     marks = [Mark(theorem.limit, f"proved until {theorem.limit:.3g}")] if theorem.applies else []
     weights = list(dict.fromkeys(row.weight for row in rows))
     return {
@@ -57,18 +59,21 @@ def verification_lines(rows: Sequence[SpreadRow], what: str) -> list[Line]:
 
 
 def truncation_figure(rows: Sequence[TruncationRow]) -> "Figure":
-    """Return the plot of what leading terms of gradients neglect."""
-    weights = list(dict.fromkeys(row.weight for row in rows))
+    """Return the plot of what leading terms of gradients neglect; rows as in `truncation_table`."""
     lines = []
-    for weight in weights:
-        own = [row for row in rows if row.weight == weight]
-        lines.append(
-            Line(
-                weight, [row.s_eta for row in own], [row.share for row in own],
-                colour=_COLOURS[kind_of(weight)], dash=layer_of(weight) or 0,
-            )
-        )  # fmt: skip
+    for weight, own in grouped(rows, lambda row: row.weight).items():
+        steps = grouped(own, lambda row: row.s_eta)
+        line = _spread_line(weight, {s_eta: [row.share for row in group] for s_eta, group in steps.items()})
+        lines.append(replace(line, colour=_COLOURS[kind_of(weight)], dash=layer_of(weight) or 0))
     return line_plot("Share of the gradient that its leading term neglects", _TIME, Axis("share", log=True), lines)
+
+
+def _spread_line(name: str, values: Mapping[float, Sequence[float | None]]) -> Line:
+    """Draw the middle of several runs at each time, and their range as a band where there is more than one."""
+    ranges = [range_of(each) for each in values.values()]
+    banded = max(map(len, values.values())) > 1
+    low, high = [each.low for each in ranges], [each.high for each in ranges]
+    return Line(name, list(values), [each.middle for each in ranges], low if banded else (), high if banded else ())
 
 
 def ablation_figures(rows: Sequence[AblationRow]) -> dict[str, "Figure"]:

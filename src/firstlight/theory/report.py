@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from firstlight.files import write_json
 from firstlight.report.page import Section, Table, write_page
 from firstlight.report.plots import write_png
-from firstlight.report.rows import write_rows
+from firstlight.report.rows import grouped, write_rows
 from firstlight.theory.ablation import AblationRow
 from firstlight.theory.bounds import statement
 from firstlight.theory.figures import ablation_figures, truncation_figure, verification_figures
@@ -20,6 +20,7 @@ from firstlight.theory.tables import (
     horizon_notes,
     horizon_table,
     loss_text,
+    spread_text,
     truncation_table,
 )
 from firstlight.theory.truncation import TruncationRow
@@ -42,16 +43,16 @@ class Findings:
         runs: their folders.
         settings: what was asked for.
         verifications: one of each run.
-        truncation: of the first run, or nothing.
-        closed_form: losses of the first run, of the closed form and of counting models, or nothing.
+        truncation: of each run, or of the first where the seed decides nothing; or nothing.
+        closed_form: losses of the same runs, of the closed form and of counting models, or nothing.
         notes: what stands between the runs and the theory, in words.
     """
 
     runs: Sequence[str]
     settings: Mapping[str, Any]
     verifications: Sequence[Verification]
-    truncation: Sequence[TruncationRow]
-    closed_form: Sequence[Mapping[str, Any]]
+    truncation: Sequence[Sequence[TruncationRow]]
+    closed_form: Sequence[Sequence[Mapping[str, Any]]]
     notes: Sequence[str]
 
     def document(self) -> dict[str, Any]:
@@ -70,9 +71,11 @@ class Findings:
         if len(self.runs) > 1:
             document["spread"] = [asdict(row) for row in spread([found.rows for _, found in pairs])]
         if self.truncation:
-            document["truncation"] = [asdict(row) for row in self.truncation]
+            of = zip(self.runs, self.truncation, strict=False)  # of equal runs only the first was measured
+            document["truncation"] = [{"run": run, **asdict(row)} for run, rows in of for row in rows]
         if self.closed_form:
-            document["closed_form"] = [dict(row) for row in self.closed_form]
+            of_losses = zip(self.runs, self.closed_form, strict=False)
+            document["closed_form"] = [{"run": run, **row} for run, rows in of_losses for row in rows]
         return document
 
 
@@ -99,9 +102,9 @@ def write_findings(folder: Path, findings: Findings, plots: bool, interactive: b
     if not plots:
         return written
     theorem, together = findings.verifications[0].theorem, spread([found.rows for found in findings.verifications])
-    figures = verification_figures(together, theorem, findings.closed_form)
+    figures = verification_figures(together, theorem, flat(findings.closed_form))
     if findings.truncation:
-        figures["truncation"] = truncation_figure(findings.truncation)
+        figures["truncation"] = truncation_figure(flat(findings.truncation))
     written += _draw(folder, figures)
     sections = verification_sections(findings, figures)
     write_page(folder / "report.html", "Trained weights and their prediction", sections, interactive)
@@ -109,12 +112,17 @@ def write_findings(folder: Path, findings: Findings, plots: bool, interactive: b
 
 
 def write_ablation(
-    folder: Path, settings: Mapping[str, Any], rows: Sequence[AblationRow], plots: bool, interactive: bool
+    folder: Path,
+    settings: Mapping[str, Any],
+    runs_rows: Mapping[str, Sequence[AblationRow]],
+    plots: bool,
+    interactive: bool,
 ) -> list[Path]:
-    """Write all that an ablation found and return the files; arguments as in `write_findings`."""
+    """Write all that an ablation found and return the files; arguments as in `write_findings`, rows by run."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / "ablation.json", ablation_document(settings, rows))
-    write_rows(folder / "ablation.parquet", [asdict(row) for row in rows])
+    document, rows = ablation_document(settings, runs_rows), flat(list(runs_rows.values()))
+    write_json(folder / "ablation.json", document)
+    write_rows(folder / "ablation.parquet", document["rows"])
     written = [folder / "ablation.json", folder / "ablation.parquet"]
     if not plots:
         return written
@@ -129,24 +137,37 @@ def write_ablation(
     return [*written, folder / "ablation.html"]
 
 
-def ablation_document(settings: Mapping[str, Any], rows: Sequence[AblationRow]) -> dict[str, Any]:
+def ablation_document(settings: Mapping[str, Any], runs_rows: Mapping[str, Sequence[AblationRow]]) -> dict[str, Any]:
     """Return what `ablate --json` prints."""
-    return {"settings": dict(settings), "rows": [asdict(row) for row in rows]}
+    rows = [{"run": run, **asdict(row)} for run, own in runs_rows.items() for row in own]
+    return {"settings": dict(settings), "rows": rows}
 
 
 def ablation_note(settings: Mapping[str, Any]) -> str:
     """Return what an ablation measured, in words."""
+    several = (
+        f"{len(settings['runs'])} runs, the middle and in brackets their range; " if len(settings["runs"]) > 1 else ""
+    )
     return (
-        f"step {settings['step']:,}, on {settings['windows']:,} of {settings['corpus_windows']:,} windows; one weight "
-        f"loses its projection on its leading term, or as much of a random direction ({settings['seeds']} seeds)"
+        f"{several}step {settings['step']:,}, on {settings['windows']:,} of {settings['corpus_windows']:,} windows; "
+        f"one weight loses its projection on its leading term, or as much of a random direction "
+        f"({settings['seeds']} seeds)"
     )
 
 
 def closed_form_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the losses of the trained model, the closed form and models that count."""
-    cells = [[row["step"], f"{row['s_eta']:.4g}", *(loss_text(row[name]) for name in list(row)[2:])] for row in rows]
-    header = ["step", "s*lr", *(name.replace("_", " ") for name in list(rows[0])[2:])]
+    """Return the losses of the trained model, the closed form and models that count; rows of one run or of several."""
+    names, cells = list(rows[0])[2:], []
+    for step, group in grouped(rows, lambda row: int(row["step"])).items():
+        losses = (spread_text([row[name] for row in group], loss_text) for name in names)
+        cells.append([step, f"{group[0]['s_eta']:.4g}", *losses])
+    header = ["step", "s*lr", *(name.replace("_", " ") for name in names)]
     return Table(header, cells, "r" * len(header))
+
+
+def flat(runs: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the rows of all runs as one list."""
+    return [row for rows in runs for row in rows]
 
 
 def verification_sections(findings: Findings, figures: Mapping[str, "Figure"]) -> list[Section]:
@@ -168,14 +189,12 @@ def verification_sections(findings: Findings, figures: Mapping[str, "Figure"]) -
             [bound_table(together, first.theorem)],
         ),
     ]  # fmt: skip
-    # Passes over the corpus are made for one run alone.
-    of = f" of {findings.runs[0]}" if len(findings.runs) > 1 else ""
     if findings.truncation:
-        title, tables = "What the leading terms of the gradients neglect", [truncation_table(findings.truncation)]
-        sections.append(Section(title + of, [], [figures["truncation"]], tables))
+        title, tables = "What the leading terms of the gradients neglect", [truncation_table(flat(findings.truncation))]
+        sections.append(Section(title, [], [figures["truncation"]], tables))
     if findings.closed_form:
-        tables = [closed_form_table(findings.closed_form)]
-        sections.append(Section("The closed form as a language model", [f"losses in nats{of}"], [], tables))
+        tables = [closed_form_table(flat(findings.closed_form))]
+        sections.append(Section("The closed form as a language model", ["losses in nats"], [], tables))
     return [*sections, _settings(findings.settings)]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from firstlight.report.page import Table
-from firstlight.report.rows import range_of
+from firstlight.report.rows import grouped, range_of
 from firstlight.theory.ablation import AblationRow
 from firstlight.theory.bounds import Theorem
 from firstlight.theory.spread import SpreadRow
@@ -71,25 +71,37 @@ def horizon_table(horizons: Sequence[Sequence[Horizon]]) -> Table:
 
 
 def truncation_table(rows: Sequence[TruncationRow]) -> Table:
-    """Return gradients, their leading terms, and what is neglected."""
-    cells = [
-        [row.step, f"{row.s_eta:.4g}", row.weight, row.gradient, row.leading, row.neglected, _known(row.share)]
-        for row in rows
-    ]
+    """Return gradients, their leading terms, and what is neglected.
+
+    Arguments:
+        rows: of one run, or of several that differ in their seed alone.
+    """
+    cells = []
+    for (step, weight), group in grouped(rows, lambda row: (row.step, row.weight)).items():
+        sizes = ([getattr(row, name) for row in group] for name in ("gradient", "leading", "neglected", "share"))
+        cells.append([step, f"{group[0].s_eta:.4g}", weight, *(spread_text(size, "{:.4g}".format) for size in sizes)])
     return Table(["step", "s*lr", "weight", "gradient", "leading term", "neglected", "share"], cells, "rrlrrrr")
 
 
 def ablation_table(rows: Sequence[AblationRow]) -> Table:
-    """Return a line for each weight: without its leading term, and without a random direction (least to largest)."""
+    """Return a line for each weight: without its leading term, and without a random direction (least to largest).
+
+    Arguments:
+        rows: of one run, or of several that differ in their seed alone.
+    """
     cells = []
-    for row in rows:
-        if row.removed == "random":
-            continue
-        controls = [each for each in rows if each.weight == row.weight and each.removed == "random"]
+    for weight, group in grouped(rows, lambda row: row.weight).items():
+        controls = [row for row in group if row.removed == "random"]
         changes = _from_to([each.loss_change for each in controls], "+.2g")
         divergences = _from_to([each.kl for each in controls], ".2g")
-        own = [f"{row.share:.3f}", loss_text(row.loss), f"{row.loss_change:+.3g}", f"{row.kl:.3g}"]
-        cells.append([row.weight, *own, changes, divergences])
+        kept = [row for row in group if row.removed != "random"]
+        own = [
+            spread_text([row.share for row in kept], "{:.3f}".format),
+            spread_text([row.loss for row in kept], loss_text),
+            spread_text([row.loss_change for row in kept], "{:+.3g}".format),
+            spread_text([row.kl for row in kept], "{:.3g}".format),
+        ]
+        cells.append([weight, *own, changes, divergences])
     header = ["weight", "share removed", "loss", "change", "KL", "random: change", "random: KL"]
     return Table(header, cells, "lrrrrrr")
 
