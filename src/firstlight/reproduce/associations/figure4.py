@@ -1,6 +1,7 @@
 """Figure 4: cosine of trained weights and leading terms, and the loss, at a small and a large rate."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from firstlight.report.page import Table
@@ -85,7 +86,21 @@ def _pace(trained: Trained) -> str:
     return (
         f"s·η is not the same stretch of training at another size: from {start:.2f} nats the loss falls here by {told} "
         f"({trained.title}); the paper's falls from {PAPER_LOSSES[0]:.2f} by "
-        f"{PAPER_LOSSES[0] - PAPER_LOSSES[1]:.2f} by s·η = 160."
+        f"{PAPER_LOSSES[0] - PAPER_LOSSES[1]:.2f} by s·η = 160.{_rise(known)}"
+    )
+
+
+def _rise(losses: Mapping[float, float]) -> str:
+    """Return where the loss rises most between two checkpoints, in a sentence, or nothing where it never does."""
+    rises = {after: (before, losses[after] - losses[before]) for before, after in pairwise(losses)}
+    worst = max(rises, key=lambda s_eta: rises[s_eta][1])
+    before, rise = rises[worst]
+    if rise <= 0:
+        return ""
+    return (
+        f" It does not fall all the way: from s·η = {before:g} to {worst:g} it rises from {losses[before]:.2f} to "
+        f"{losses[worst]:.2f}, so the rate is near what descent still bears, and what the cosines show there is not "
+        "the flow alone."
     )
 
 
