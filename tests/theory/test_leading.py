@@ -116,9 +116,9 @@ def test_coefficients_of_very_many_steps_do_not_overflow() -> None:
     assert terms.coefficient("attention", steps, 1e-10) == pytest.approx(exact, rel=1e-14)
 
 
-@pytest.mark.parametrize("held", [0, 2**31])
-def test_blocks_are_the_rows_of_the_tensor(stats: Statistics, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firstlight.theory.directions.HELD_BYTES", held)
+@pytest.mark.parametrize("held", [0.0, 0.25])
+def test_blocks_are_the_rows_of_the_tensor(stats: Statistics, held: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firstlight.theory.directions.HELD_SHARE", held)
     monkeypatch.setattr("firstlight.theory.directions.BLOCK_BYTES", 7 * 8 * 60)
     for order in ("leading", "second", "flow"):
         predicted = leading_terms(stats, steps=50, lr=0.1, layers=2, order=order)

@@ -15,8 +15,8 @@ from firstlight.theory.terms import Kind
 if TYPE_CHECKING:
     from firstlight.statistics import Statistics
 
-# Directions are kept between uses when three of them take no more than this.
-HELD_BYTES = 2**31
+# Directions are kept between uses when three of them take no more than this share of the memory that is free.
+HELD_SHARE = 0.25
 BLOCK_BYTES = 2**26
 
 
@@ -40,7 +40,7 @@ class Directions:
         """Return a direction, computed once."""
         if kind not in self._held:
             rows, columns = self.shape(kind)
-            needed, free = 8 * rows * columns, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            needed, free = 8 * rows * columns, _free_bytes()
             if needed > free:
                 raise FirstlightError(
                     f"{self.stats.path}: the {kind} term as one array of {rows:,} x {columns:,} takes "
@@ -54,7 +54,7 @@ class Directions:
 
     def blocks(self, kind: Kind) -> Iterator[tuple[slice, Float64[np.ndarray, "row column"]]]:
         """Yield ranges of rows and the rows; of a large vocabulary they are computed again each time."""
-        if 3 * 8 * len(self.stats.vocabulary) ** 2 <= HELD_BYTES:
+        if 3 * 8 * len(self.stats.vocabulary) ** 2 <= HELD_SHARE * _free_bytes():
             self.whole(kind)
         for part in self._ranges(kind):
             yield part, self._held[kind][part] if kind in self._held else self._computed(kind, part)
@@ -77,3 +77,7 @@ class Directions:
         through = stats.bigrams.counts @ stats.columns("context", tokens)
         through /= stats.positions
         return np.ascontiguousarray(through.T)
+
+
+def _free_bytes() -> int:
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
