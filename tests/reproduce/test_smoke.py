@@ -11,6 +11,7 @@ from firstlight.reproduce import catalogue
 from firstlight.reproduce.associations import figure3, table3
 from firstlight.reproduce.associations.experiment import EXPERIMENTS, least_cosines
 from firstlight.reproduce.associations.table2 import BPE
+from firstlight.reproduce.outcome import SCALES, Scale
 from firstlight.theory.ablation import AblationRow
 from firstlight.theory.verification import Row
 
@@ -160,3 +161,9 @@ def test_names_are_listed_and_others_refused(tmp_path: Path, capsys: pytest.Capt
     assert "expected one of associations/table1" in capsys.readouterr().err
     assert main(["reproduce", "all", "--scale", "huge", "--out", str(tmp_path)]) == 2
     assert "expected smoke, laptop, paper" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_depends_on_a_seed_has_several_at_every_scale(scale: Scale) -> None:
+    assert len(EXPERIMENTS[scale].seeds) > 1
+    assert len(BPE[scale].seeds) > 1

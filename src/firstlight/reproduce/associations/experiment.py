@@ -67,7 +67,7 @@ EXPERIMENTS: dict[Scale, Experiment] = {
         Text(),
         Training(lr=0.005, steps=3200, batch_size=2048, checkpoint_every=32),
         Training(lr=0.05, steps=3200, batch_size=2048, checkpoint_every=32),
-        seeds=(0,),
+        seeds=(0, 1, 2),
         full_batch=False,
     ),
 }

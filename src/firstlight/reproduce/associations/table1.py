@@ -5,7 +5,7 @@ from firstlight.reproduce.associations.minima import minima_table, verdict
 from firstlight.reproduce.outcome import Outcome, Place
 from firstlight.theory.terms import Kind
 
-ONE_ORDER = "The order of batches is ours; as in the paper there is one, so no spread over seeds is known."
+ORDERS = "The orders of batches are ours, one for each seed; the paper has one."
 PAPER: dict[Kind, float] = {"attention": 0.999496, "value": 0.999169, "output": 0.998486}
 
 
@@ -34,7 +34,7 @@ def reproduce(place: Place) -> Outcome:
 def differences(place: Place) -> list[str]:
     """Return in what the scale differs from the paper's setting."""
     if place.scale == "paper":
-        return ["The paper's setting.", ONE_ORDER]
+        return ["The paper's setting.", ORDERS]
     text = EXPERIMENTS[place.scale].text
     return [
         f"Smaller than the paper: {text.vocabulary:,} words and `<unk>` on {place.corpus_name}, T = {text.window}, "
